@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records a run while its block lasts: called by the collector, the hook on coffea's
-Runner and the Dask side.
+"""Records a run while its block lasts: called by the collector, the wrapper on coffea's
+Runner and the Dask modules.
 
-Facts go to the run in C at once. An error in here is counted and shown, never raised.
+Facts go to the run in C at once. Errors in here are counted, never raised.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class RunRecorder:
     # ---- from the collector ------------------------------------------------------
 
     def begin(self, labels: Mapping[Any, Any], tracked: str) -> None:
-        """The block begins; ``tracked`` says how workers are sampled."""
+        """The block begins; ``tracked`` is a text: how workers are sampled."""
         self.core.set_fact("monitor_errors", 0)
         self.notes.set_text("id", secrets.token_hex(16))
         provenance.store(self.core, {"worker_tracking": tracked})
@@ -206,7 +206,7 @@ class RunRecorder:
         )
 
     def _sample_here(self) -> None:
-        """The workers are processes of this machine after all."""
+        """Start the sampling of this machine, if it was postponed."""
         interval_s, self.local_interval_s = self.local_interval_s, 0.0
         if interval_s:
             self.core.unwatch()

@@ -78,7 +78,7 @@ def fresh_monitor(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def monitor_errors() -> Callable[[], int]:
-    """Asked for by tests in which the monitor errs: how often since their start."""
+    """Requested for by tests in which the monitor errs: how often since their start."""
     before = _probe.status()["monitor_errors"]
     return lambda: _probe.status()["monitor_errors"] - before
 

@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from framing import a_frame_with_a_ladder
+from handmade_frames import a_frame_with_a_ladder
 from roastcoffea import (
     BaseInstrumentationContext,
     _probe,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framing import frame, pairs
+from handmade_frames import frame, pairs
 from roastcoffea import _core
 
 EPOCH_NS = 1_700_000_000_000_000_000

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     FLAG,
@@ -73,7 +73,7 @@ def test_second_block_does_not_get_the_first_ones_report(tiny_file):
     assert collector.section_metrics == []
 
 
-def test_output_of_the_first_block_can_be_handed_to_the_second_run(tiny_file):
+def test_output_of_the_first_block_can_be_passed_to_the_second_run(tiny_file):
     collector = MetricsCollector(None)
     output, _ = run_once(collector, tiny_file)
     with collector:

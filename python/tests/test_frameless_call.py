@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import roastcoffea
-from collecting import Failing, Plain, fileset_of, make_runner
+from collector_helpers import Failing, Plain, fileset_of, make_runner
 from roastcoffea import MetricsCollector, _probe
 
 OURS = str(Path(roastcoffea.__file__).parent)

@@ -9,7 +9,7 @@ import weakref
 import uproot
 from coffea.nanoevents import NanoEventsFactory
 
-from hooked import in_place
+from hook_checks import in_place
 from roastcoffea import _probe
 from roastcoffea.coffea import hook_list
 

@@ -19,7 +19,7 @@ from coffea import processor
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
 from coffea.nanoevents.mapping import UprootSourceMapping
 
-from hooked import in_place, is_hook
+from hook_checks import in_place, is_hook
 from reads import (
     CHUNKS,
     EVENTS,
@@ -192,7 +192,7 @@ def pickle_factory(events):
 
 
 def fork(events):
-    """A child reads on its own, and tells nobody."""
+    """A child reads on its own, and reports nobody."""
     child = os.fork()
     if child == 0:
         ok = ak.sum(events.Track.length) > 0 and not is_hook(vars(uproot)["open"])

@@ -10,8 +10,8 @@ import shutil
 import pytest
 
 import roastcoffea
-from lasting import differing, measured
 from roastcoffea import FormatError
+from saved_run_samples import differing, measured
 from support import ROOT
 
 OLD = ROOT / "tests" / "fixtures" / "measurement_0_1_2"

@@ -10,9 +10,9 @@ import sys
 import cloudpickle
 import pytest
 
+from pickled_code import make_local, make_local_function
 from roastcoffea import _probe, track_metrics
 from support import KEY, Events, make_processor
-from travelling import make_local, make_local_function
 
 
 @pytest.fixture

@@ -92,9 +92,17 @@ def _file_of(name: str) -> tuple[str, bytes]:
     return within + ".py", source.encode()
 
 
+def _why_not() -> str:
+    """Why the worker part may not be sent; empty: it may."""
+    import dask
+
+    if dask.config.get(SETTING, True) in (False, "false", "no", "off", 0):
+        return f"roastcoffea is not installed there, and {SETTING} forbids to send it"
+    return ""
+
+
 def worker_payload(mark: str) -> dict[str, Any]:
     """The payload of the worker plugin for a run with this mark."""
-    import dask
     from distributed import WorkerPlugin
 
     from roastcoffea.dask import worker
@@ -108,8 +116,7 @@ def worker_payload(mark: str) -> dict[str, Any]:
         "files": None,
         "nothing": WorkerPlugin(),  # for another version of Python
     }
-    if dask.config.get(SETTING, True) in (False, "false", "no", "off", 0):
-        why = f"roastcoffea is not installed there, and {SETTING} forbids to send it"
+    if why := _why_not():
         return payload | {"why_not": why}
     try:
         sent = package()

@@ -139,9 +139,8 @@ def _thread_state() -> Any:
 
 def _place(state: Any, worker: Any, marks: tuple[str, ...]) -> Place:
     start_s, ago_s = getattr(state, "start_time", None), 0.0
-    if isinstance(start_s, float) and start_s != getattr(
-        _reported, "start_s", 0.0
-    ):  # its first attempt
+    is_first = start_s != getattr(_reported, "start_s", None)  # attempt of the task
+    if isinstance(start_s, float) and is_first:
         _reported.start_s = start_s
         ago_s = time.time() - start_s
     address = str(getattr(worker, "contact_address", None) or worker.address)
@@ -236,6 +235,4 @@ class Outbox:
 
 
 outbox = Outbox()
-
-
-os.register_at_fork(after_in_child=lambda: outbox.waiting.clear())  # sends nothing
+os.register_at_fork(after_in_child=outbox.waiting.clear)  # a child sends nothing

@@ -16,7 +16,7 @@ from typing import Any
 from distributed import Client, get_worker
 
 from clusters import GONE_S, Surrounded, await_until, scheduler_state
-from deployed import Programs, our_path
+from dask_programs import Programs, our_path
 from roastcoffea.dask import watch as watch_module
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch

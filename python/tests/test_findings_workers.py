@@ -13,8 +13,8 @@ from coffea import processor
 from distributed import Client, LocalCluster
 
 from clusters import await_until, on_dask
-from collecting import fileset_of
-from diseases import (
+from collector_helpers import fileset_of
+from faulty_analyses import (
     Patient,
     diagnose,
     keep_the_gil,
@@ -22,8 +22,8 @@ from diseases import (
     rest,
     wait_for,
 )
-from ladders import needs_schedstat
-from scheduling import workers_of
+from ladder_clocks import needs_schedstat
+from scheduler_runs import workers_of
 
 
 @pytest.fixture(scope="module")
