@@ -2,8 +2,8 @@
 """The cases of Dask's scheduler: a tick, what samples occupy, how they leave.
 
 The scheduler is python/tests/simulated_scheduler.py's: Dask's own states of 1000
-workers, which do not exist. They speak as often as Dask asks so many to, every 6 seconds; a sample is a
-worker at one tick, whether it has said something since the last one or not. 0.1.2 is
+workers, which do not exist. They report as often as Dask sets for so many, every 6
+seconds; a sample is a worker at one tick, changed since the last or not. 0.1.2 is
 driven through the public methods of its backend, by a client that calls the scheduler
 directly; what it sends is pickled, as Dask does it. d4h and d6 have no reference: the
 limit stands in its place, so the goal is 1.

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``python -m roastcoffea.doctor``: which packages and hooks this Python has.
 
-Run by ``roast doctor``, below whose lines its own appear. Looking at hooks puts none in
-place.
+Run by ``roast doctor``, which prints its own lines first. No hook is put in place.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from importlib import metadata
 from roastcoffea import __version__, _probe
 
 PACKAGES = "coffea uproot awkward numpy pyarrow dask distributed".split()
-HOOKED = (  # whose names are hooked
+HOOKED = (  # modules with hooks
     *("coffea.processor", "coffea.nanoevents", "uproot", "uproot.models.RNTuple"),
     *("awkward", "pyarrow.parquet"),
 )
 
 
 def line(name: str, text: str, mark: str = "") -> str:
-    """A line as those of the program."""
+    """A line in the format of the program."""
     return f"  {mark:<4}{name:<27} {text}"
 
 
@@ -41,7 +40,7 @@ def hook_lines() -> list[str]:
         importlib.import_module("coffea.processor")
     except Exception as error:  # of any kind: it is foreign code
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        return [line("hooks", f"not looked at: {why}", "NO")]
+        return [line("hooks", f"coffea cannot be imported: {why}", "NO")]
     for module in HOOKED:
         with contextlib.suppress(Exception):  # then its hooks are missing
             importlib.import_module(module)

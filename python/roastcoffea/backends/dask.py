@@ -124,10 +124,9 @@ class DaskMetricsBackend(AbstractMetricsBackend):
     ) -> dict[tuple[str, ...], Any]:
         """What the tasks of a span used, by (context, prefix, activity, unit).
 
-        Workers are asked for a heartbeat first, so it is complete at once. The
-        arguments are for clusters where they cannot be asked: how often to try again
-        while nothing has arrived, and how long to wait before that, twice as long each
-        time.
+        All workers send a heartbeat first, so it is complete at once. The arguments are
+        for clusters where that fails: how often to try again while nothing has arrived,
+        and how long to wait before that, twice as long each time.
         """
         ids = _ids(span_info)
         wait_s = retry_delay if delay is None else delay
@@ -147,7 +146,7 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         """Let all workers send a heartbeat."""
         from roastcoffea.dask.watch import send
 
-        # else they send one by themselves, or the next request says what is wrong
+        # workers send one anyway, and the next request raises what is wrong
         with contextlib.suppress(TimeoutError, OSError, RuntimeError):
             send(self.client, _request_heartbeats(self.client)).result(
                 2 * HEARTBEAT_TIMEOUT_S

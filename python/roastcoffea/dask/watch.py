@@ -393,11 +393,11 @@ class Watches:
             for where, (error, count) in each.errors.items():
                 run.note_error(where, error, count)
         for reason in dict.fromkeys(text for each in found for text in each.reasons):
-            run.add_remark(reason)
+            run.notes.add_remark(reason)
         unmeasured = {k: why for each in found for k, why in each.unmeasured.items()}
         for why in dict.fromkeys(unmeasured.values()):
             count = sum(1 for other in unmeasured.values() if other == why)
-            run.add_remark(f"{count} worker(s) unmeasured: {why}")
+            run.notes.add_remark(f"{count} worker(s) unmeasured: {why}")
         # Spans of a scheduler that was watched twice include those of the first time.
         last = {each.scheduler: each.spans for each in found if each.spans}
         spans = add_up(last.values())
