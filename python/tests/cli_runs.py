@@ -135,7 +135,7 @@ def live(path: Path) -> None:
 
 
 def begun_attempt() -> bytes:
-    """An attempt that never ended, at a file that nobody knows by name."""
+    """An attempt that never ended, of a file without a known name."""
     identity = bytes(16) + (77).to_bytes(8, "little") + (1).to_bytes(4, "little")
     place = b"".join(n.to_bytes(4, "little") for n in (11, 22, 0, 100))
     return handmade_frames.frame(handmade_frames.BEGIN, identity=identity, place=place)

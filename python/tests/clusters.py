@@ -153,7 +153,7 @@ class Calling(Measured):
 
 
 def wait_for_file(folder: str) -> None:
-    """Until somebody makes the file ``go`` there; it says ``here`` first."""
+    """Wait until the file ``go`` exists there; it writes ``here`` first."""
     Path(folder, "here").touch()
     while not Path(folder, "go").exists():
         time.sleep(0.01)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a client does with a scheduler, without a run: one that can be made slow, and
-somebody who takes its batches.
+code that takes its batches.
 
 A LocalCluster has its scheduler in the client's event loop: it cannot be slow alone.
 """

@@ -269,7 +269,7 @@ def two_workers() -> Iterator[Any]:
 
 
 def workers_of(client: Any) -> dict[str, Any]:
-    """{address: what the scheduler says of it}, requested now: the client refreshes its
+    """{address: the scheduler's data of it}, requested now: the client refreshes its
     own copy, without workers, whenever it likes."""
     reported: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
     return reported["workers"]  # type: ignore[no-any-return]

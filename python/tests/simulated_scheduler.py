@@ -30,7 +30,7 @@ HEARTBEAT = {
 
 
 class Clock:
-    """Time that somebody else makes pass."""
+    """A clock that the test advances."""
 
     def __init__(self, now: float = 1_760_000_000.0) -> None:
         self.now = now

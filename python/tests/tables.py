@@ -23,7 +23,7 @@ def empty_run() -> _core.Run:
 
 
 def chunk(**fields: Any) -> bytes:
-    """A record that somebody made: it has no identity, so it never repeats another."""
+    """A record made by hand: it has no identity, so it never repeats another."""
     return frame(**({"status": OK, "dataset": "ttbar", "file": "a.root"} | fields))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program and Python: ``python -m roastcoffea``, ``roast run``, ``roast doctor``,
-the man page, and arguments that nobody would write."""
+the man page, and strange arguments."""
 
 from __future__ import annotations
 

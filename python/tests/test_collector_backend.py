@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A user's own backend: requested at the right moments, its samples and spans kept, its
+"""A user's own backend: called at the right moments, its samples and spans kept, its
 failures reported."""
 
 from __future__ import annotations

@@ -47,13 +47,13 @@ class Block:
 
 @pytest.fixture(scope="module", params=EXECUTORS)
 def unchanged(request, tiny_file):
-    """No decorator, no report, nothing passed over."""
+    """No decorator, no report, nothing passed."""
     return Block(request.param, Plain(), tiny_file)
 
 
 @pytest.fixture(scope="module", params=EXECUTORS)
 def detailed(request, tiny_file):
-    """Decorated, with savemetrics; still nothing passed over."""
+    """Decorated, with savemetrics; still nothing passed."""
     return Block(request.param, Measured(), tiny_file, savemetrics=True)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One collector in several blocks, several collectors at once: every run keeps what is
-its own, nobody sees what is another's."""
+its own, and none sees those of another."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_collectors_in_two_threads_do_not_mix(shared, tiny_file):
 
 
 def test_many_threads_with_one_runner_and_one_processor(tiny_file):
-    """Nobody waits for anybody: entries and exits come in any order."""
+    """Entries and exits come in any order."""
     runner, analysis = make_runner(), Measured()
     around = Surroundings(runner, analysis)
     target = measured_in_a_thread(tiny_file, runner, analysis)

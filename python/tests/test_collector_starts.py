@@ -30,7 +30,7 @@ class Mine(Exception):
 
 
 class NoDict:
-    """A processor whose attributes nobody can look at."""
+    """A processor whose attributes cannot be read."""
 
     def __getattribute__(self, name):
         if name == "__dict__":

@@ -93,7 +93,7 @@ class Block:
 
 @pytest.fixture(scope="module", params=["iterative", "threads", "processes"])
 def busy(request, tiny_file):
-    """Long enough that a per cent of it can be reported."""
+    """Long enough that one per cent of it is visible."""
     executor = {
         "iterative": iterative,
         "threads": threads,

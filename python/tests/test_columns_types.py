@@ -64,7 +64,7 @@ def test_all_values_are_plain_and_none_is_unknown(chunks):
     assert values["open_s"] == [None, 0.25, None]
     assert values["uuid"] == [None] * 3
     assert values["pid"] == [7, None, None]
-    assert values["worker"] == [None] * 3  # whoever made a record is no process
+    assert values["worker"] == [None] * 3  # made by hand: no process
 
 
 def test_rows_are_dicts(chunks):

@@ -124,7 +124,7 @@ def test_bytes_that_a_disk_does_not_give_are_its_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", REMOTE)
 def test_negative_answer_is_an_error(server: SlowServer, source: str) -> None:
-    path = damaged(server.folder / "f.root")  # which nobody gets to see
+    path = damaged(server.folder / "f.root")  # which is never served
     try:
         endpoint, _ = endpoint_of(
             f"{server.endpoint}/{path.name}",

@@ -161,7 +161,7 @@ def test_after_the_run_the_plain_function_is_called(client, plugged):
 
 
 def test_process_of_a_worker_sends_frames_with_the_result(client, plugged):
-    """In a pool of processes nobody can send events."""
+    """Processes of a pool cannot send events."""
     client.run(add_pool)
     try:
         with dask.annotate(executor="pool"):

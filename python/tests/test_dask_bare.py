@@ -162,7 +162,7 @@ def test_worker_whose_import_never_ends_can_go(client, others, slow):
 
 
 def has_ended(pid):
-    """Nobody has waited for the process yet."""
+    """The process has not been waited for."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 

@@ -80,7 +80,7 @@ def test_the_end_waits_for_no_start_in_another_thread(client, monkeypatch):
         go_on.set()
         thread.join()
         watches.add(client)
-        assert watches._watches == []  # nobody is watched after the end
+        assert watches._watches == []  # none is watched after the end
 
 
 def test_one_scheduler_of_two_names_is_watched_once(client, tiny_file):

@@ -124,7 +124,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(apart, distant, installing):
 
 
 def test_ctrl_c_while_it_ends_leaves_nothing(apart, distant, installing, monkeypatch):
-    """Before anybody was requested to end."""
+    """Before a stop was requested."""
 
     def interrupt(watches):
         raise KeyboardInterrupt
@@ -154,7 +154,7 @@ def test_spans_of_a_silent_scheduler_are_not_waited_for(apart, distant, monkeypa
 
 
 def test_a_client_that_went_meanwhile_is_not_watched(client):
-    """It requested for it, and was gone before a busy scheduler came to that."""
+    """It sent the request, and disconnected before the busy scheduler handled it."""
     with Client(client.scheduler.address, set_as_default=False) as other:
         payload = install.scheduler_payload(new_mark(), other.id, 1.0)
         plugin = install.scheduler_plugin(payload)

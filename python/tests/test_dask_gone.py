@@ -99,7 +99,7 @@ def _modules() -> list[str]:
 
 @contextlib.contextmanager
 def bare_cluster(folder: Path) -> Iterator[str]:
-    """`dask scheduler` and `dask worker`, reported nothing of where we are."""
+    """`dask scheduler` and `dask worker`, which do not know our path."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     dask_program = [sys.executable, "-m", "dask"]
     scheduler_file = folder / "scheduler.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hooks of the scheduler part, reported things that are missing, wrong or late."""
+"""The hooks of the scheduler part, called with missing, wrong or late data."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def test_what_a_scheduler_lacks_is_left_out(clock: Clock) -> None:
 def test_nothing_is_raised_into_the_scheduler(clock: Clock) -> None:
     scheduler, plugin = made(2, clock)
     scheduler.move("no such task", "waiting", "processing")
-    scheduler.move("no such task", "processing", "memory", worker="nobody")
-    plugin.add_worker(scheduler, "nobody")
-    plugin.remove_worker(scheduler, "nobody")
+    scheduler.move("no such task", "processing", "memory", worker="unknown")
+    plugin.add_worker(scheduler, "unknown")
+    plugin.remove_worker(scheduler, "unknown")
     scheduler.workers["odd"] = object()
     plugin.add_worker(scheduler, "odd")
     for event in (None, [], ["a"], ["a", "b", 7], ["a", "b", b"", 7], {"action": []}):

@@ -44,7 +44,7 @@ class Held(Measured):
         with Path(self.folder, "begun").open("a") as books:
             books.write(f"{entry}\n")
         if entry == self.entry and self.once("held"):
-            # Behind whatever else this worker has reported the scheduler until now.
+            # After all that this worker has sent to the scheduler until now.
             worker = get_worker()
             reported = [worker.address, os.getpid(), time.time()]
             worker.log_event(self.folder, reported)

@@ -32,7 +32,7 @@ from worker_plugins import (
     one,
 )
 
-CALLS = 3  # the first is reported at once, the others wait to be reported together
+CALLS = 3  # the first is sent at once, the others together
 
 
 @pytest.fixture
@@ -222,7 +222,7 @@ def test_last_word_is_behind_what_threads_have_sent(client, worker, received):
 
 
 def test_run_that_ends_while_threads_send_loses_nothing(worker, received):
-    """Each message is before the last word, or its sender knows that nobody hears."""
+    """Each message is sent before the last event, or counted as lost."""
     sent, go = [], threading.Event()
 
     def send(number):
@@ -246,7 +246,7 @@ def test_run_that_ends_while_threads_send_loses_nothing(worker, received):
 def test_worker_whose_end_fails_sends_nothing_and_goes_on(
     client, received, monkeypatch
 ):
-    """The scheduler waits for its last word, and reports that there was none."""
+    """The scheduler waits for its last event, and reports that there was none."""
 
     def fail(mark, worker):
         raise MemoryError

@@ -71,12 +71,12 @@ def say(mark: str, data: bytes) -> None:
 
 
 async def put_plugin(dask_worker: Any, part: bytes, mark: str) -> None:
-    """What a worker does that has received of it while it joined."""
+    """What a worker does that got the plugin while it joined."""
     await dask_worker.plugin_add(part, name=mark)
 
 
 def count_heartbeats(dask_worker: Any) -> None:
-    """Those that somebody asks for; Dask's own have kept the function as it is."""
+    """Requested heartbeats; Dask's own use the original function."""
     heartbeat = dask_worker.heartbeat
     dask_worker.forced = 0
 
@@ -131,7 +131,7 @@ def test_events_are_kept_on_pages_only(shared: Client, surrounded: Surrounded) -
 def test_a_worker_that_was_joining_is_left_too(
     shared: Client, surrounded: Surrounded
 ) -> None:
-    """It was reported of the worker part before the end, and has it after the end."""
+    """It was sent the worker part before the end, and has it after the end."""
     run = equipped(shared, [], limits={"stop_s": 0.2})
     part = shared.cluster.scheduler.worker_plugins[run.mark]
     late, _ = workers_of(shared)

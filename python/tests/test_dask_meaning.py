@@ -128,7 +128,7 @@ def test_a_killed_worker_and_what_it_held(client, tiny_file, tmp_path, capsys):
     (lost,) = metrics["lost_workers"]
     assert metrics["num_lost_workers"] == 1
     assert lost["worker"] in before
-    assert lost["ended"] == "unknown"  # nobody told the scheduler that it was killed
+    assert lost["ended"] == "unknown"  # the scheduler has no reason
     assert lost["host"] == "127.0.0.1"
     assert 0 < lost["memory_bytes"] < lost["memory_limit_bytes"]
     assert lost["chunks"] == [f"ttbar {tiny_file} 1000-2000"]

@@ -163,7 +163,7 @@ def test_a_run_without_output_keeps_its_chunk_records(client, tiny_file):
 
 
 def test_a_file_whose_entries_cannot_be_read_is_no_chunk(client, tiny_file, tmp_path):
-    """Its task has the name of the wrapper that all files are requested with."""
+    """Its task has the name of the wrapper around all reads of entries."""
     fileset = fileset_of(tiny_file)
     fileset["ttbar"]["files"][str(tmp_path / "gone.root")] = "Events"
     with MetricsCollector(client) as collector:

@@ -210,7 +210,7 @@ def test_without_a_client_memory_is_bounded(clock: Clock) -> None:
 
 
 def test_a_busy_scheduler_has_not_been_forgotten(clock: Clock) -> None:
-    """It could hear nobody, and the clocks of its machine may have been set."""
+    """It received nothing, and the clocks of its machine may have been set."""
     _, plugin = made(1, clock)
     for _ in range(5):
         clock.now += 600
@@ -263,7 +263,7 @@ def test_ticks_do_not_mix(clock: Clock) -> None:
 
 
 def test_a_late_answer_is_awaited(clock: Clock) -> None:
-    """asyncio keeps its tasks weakly: one that nobody holds never sends anything."""
+    """asyncio holds tasks weakly: one without a reference never sends anything."""
     scheduler, plugin = made(1, clock, limits={"stop_s": 0.0})
     waiting: weakref.WeakSet[Any] = weakref.WeakSet()
 

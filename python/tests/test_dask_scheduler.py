@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scheduler part on a real scheduler: what it says when it is requested."""
+"""The scheduler part on a real scheduler: its answers."""
 
 from __future__ import annotations
 

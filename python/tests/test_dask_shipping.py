@@ -41,7 +41,7 @@ EARLIER = """
     __version__ = "0.1.2"
 
     def __getattr__(name):
-        raise RuntimeError("somebody requested for " + name)
+        raise RuntimeError("something imported " + name)
 """
 SHIPPED = "measured: copy of the client's package"
 

@@ -41,7 +41,7 @@ def span_seconds(collector, *activities):
 
 
 def task_seconds(received):
-    """The same, by the starts and stops that the scheduler was reported."""
+    """The same, by the starts and stops that the scheduler has."""
     named = [task for task in received.tasks if task["prefix"] == "Measured"]
     chunks = [task for task in named if task["end"] != "moved"]  # to another worker
     received.tasks.clear()

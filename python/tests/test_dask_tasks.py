@@ -30,7 +30,7 @@ def fail(x: int) -> int:
 
 
 def hold(begun: str, end: str) -> str:
-    """Say that it runs, and run until reported."""
+    """Report that it runs, and run until released."""
     Event(begun).set()
     Event(end).wait()
     return get_worker().address
@@ -38,7 +38,7 @@ def hold(begun: str, end: str) -> str:
 
 @contextlib.contextmanager
 def events(run: Run) -> Iterator[tuple[Event, Event]]:
-    """What hold() sets and waits for; nobody waits when a test has failed."""
+    """What hold() sets and waits for; no task waits when a test has failed."""
     begun, end = Event(run.mark + "b"), Event(run.mark + "e")
     try:
         yield begun, end

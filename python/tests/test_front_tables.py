@@ -27,7 +27,7 @@ TABLES = {
 def rows_given(
     monkeypatch: pytest.MonkeyPatch, rows: list[tuple[str, str]]
 ) -> list[Any]:
-    """Let C give these rows; what it was requested for is returned."""
+    """Let C return these rows; returns the arguments it got."""
     requested: list[Any] = []
 
     def table_rows(index: int, metrics: Any) -> list[tuple[str, str]]:

@@ -201,7 +201,7 @@ def test_a_chunk_that_loses_its_hooks_reports_it(folder, renewed):
 
 
 class Directory:
-    """An opened file whose counter is requested when Ctrl-C comes."""
+    """An opened file whose counter is read when Ctrl-C comes."""
 
     @property
     def file(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A hook is taken for what it stands for: by callers, by pickle, by whoever inspects
+"""A hook behaves like its original: for callers, for pickle, for code that inspects
 it, and by what analyses do inside process()."""
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def pickle_factory(events):
 
 
 def fork(events):
-    """A child reads on its own, and reports nobody."""
+    """A child reads on its own, and sends nothing."""
     child = os.fork()
     if child == 0:
         ok = ak.sum(events.Track.length) > 0 and not is_hook(vars(uproot)["open"])

@@ -85,7 +85,7 @@ def test_hooks_stay_between_chunks_until_the_run_ends(tiny_file, originals, rene
 
 
 def test_hooks_that_come_and_go_too_often_stay(renewed):
-    """In a process that nobody reports when a run ends."""
+    """In a process that is not notified when a run ends."""
     looking = hooks.Hooks(())
     for _ in range(hooks.MOST_PLACED):
         assert not looking.in_place
@@ -96,7 +96,7 @@ def test_hooks_that_come_and_go_too_often_stay(renewed):
 
 
 def test_hooks_of_a_chunk_that_begins_when_the_run_is_over_go_with_it(renewed):
-    """Queued chunks of a run that raised: nobody clears a second time."""
+    """Queued chunks of a run that raised: the hooks are not cleared twice."""
     runs = {"mark"}
     looking = hooks.Hooks([runs])
     looking.arm(1)
@@ -119,7 +119,7 @@ def test_hooks_that_stay_are_found_again_and_those_that_lost_their_place(renewed
     looking.arm(2)
     assert looking.times_placed == 1
     looking.disarm(2)
-    setattr(owner, attribute, original)  # by somebody else
+    setattr(owner, attribute, original)  # by other code
     looking.arm(3)
     assert is_hook(vars(owner)[attribute])
     looking.disarm(3)

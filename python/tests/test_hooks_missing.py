@@ -35,7 +35,7 @@ KIND_OF = dict.fromkeys(("pages", "clusters", "page_lists"), "rntuple") | {
 
 
 def slices_of_hooks():
-    """{hook: slices that cannot be reported without it}, from the list itself."""
+    """{hook: slices that need it}, from the list itself."""
     rows = (ROOT / "include/roast/hooks.def").read_text().split("\nH(")[1:]
     return {row.split(",")[1].strip(): re.findall(r"SLICE\((\w+)", row) for row in rows}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What get_metrics() gives is a dict in every use, though its bulky parts are made when
-somebody looks at them."""
+they are read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Coffea's function that packs results: replaced while somebody waits for it, whatever
+"""Coffea's function that packs results: replaced while an end frame waits, whatever
 happens meanwhile, and the identical object afterwards."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def packing():
 
 
 class Reported:
-    """Counts how often it is reported, and may fail."""
+    """Counts its calls, and may fail."""
 
     def __init__(self, error=None):
         self.packed = []

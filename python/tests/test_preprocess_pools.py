@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that a pool asks for their entries: reported as tasks, and in the budget.
+"""Files whose entries a pool reads: recorded as tasks, and in the budget.
 
 Where the client is the only worker, and on Dask, test_collector_preprocess.py and
 test_dask_tasks.py look.
@@ -72,7 +72,7 @@ def run(executor, files):
 
 
 def requested(run):
-    """How many files were requested, as the run was reported."""
+    """How many files were read, according to the run."""
     return sum(run._core.tasks_seen()["ours"].values())
 
 

@@ -104,7 +104,7 @@ def test_measurement_without_times_is_refused(folder, tmp_path):
 
 
 def test_damaged_run_file_is_not_passed_over(run, tmp_path):
-    """Its JSON would give less than was saved, and nobody would notice."""
+    """Its JSON has less than was saved, which would go unnoticed."""
     folder = run.save_measurement(tmp_path, "x")
     (folder / "run.roast").write_bytes(b"nonsense" * 100)
     with pytest.raises(FormatError, match=r"run\.roast"):

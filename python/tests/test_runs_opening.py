@@ -163,7 +163,7 @@ def test_what_failed_can_be_run_again(tiny_file, tmp_path):
     assert again == run.failed_fileset()
     assert again["other"]["metadata"] == {"year": 2018}
     assert {name: set(entry["files"]) for name, entry in again.items()} == {
-        "ttbar": {str(good)},  # its histograms came back to nobody
+        "ttbar": {str(good)},  # its histograms were lost
         "other": {str(bad), str(tiny_file)},
     }
     shutil.copy(tiny_file, bad)
@@ -204,7 +204,7 @@ def files_of(fileset):
 
 
 def test_everything_is_run_again_when_the_runner_raised(tiny_file, tmp_path):
-    """The first chunks ended well, but nobody got what they made."""
+    """The first chunks ended well, but their results were lost."""
     import shutil
 
     other = shutil.copy(tiny_file, tmp_path / "other.root")
@@ -216,7 +216,7 @@ def test_everything_is_run_again_when_the_runner_raised(tiny_file, tmp_path):
 
 
 def test_calls_of_one_block_are_run_again_together(tiny_file, tmp_path):
-    """One of them gave no output: which files were in the other's nobody reports."""
+    """One of them gave no output: the files of the other's are unknown."""
     import shutil
 
     other = shutil.copy(tiny_file, tmp_path / "other.root")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whatever a scheduler reports, live, saved and loaded: the same, table by table."""
+"""Data of a scheduler, live, saved and loaded: the same, table by table."""
 
 from __future__ import annotations
 

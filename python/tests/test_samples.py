@@ -158,7 +158,7 @@ def test_formats_hold_the_same_events(samples):
 
 
 def test_files_differ_in_uuid(samples):
-    """coffea reports files apart by it."""
+    """coffea distinguishes files by it."""
     names = (*samples.trees, RNTUPLE)
     assert len({uproot.open(samples.folder / n).file.uuid for n in names}) == len(names)
 

@@ -28,7 +28,7 @@ URLS = {
     "long": f"https://alice:{'x' * 2000}{SECRET}@host/{'y' * 2000}?t={SECRET}",
     "beyond the cut": f"https://host/{'y' * 1010}?t={SECRET}",
 }
-# Only a file name reports where such a URL ends.
+# Only a file name shows where such a URL ends.
 FILES = URLS | {
     "bracket in query": f"https://host/a.root?x=(1)&y=[2]&sig={SECRET}",
     "quote in query": f"https://host/a.root?x='1'&sig={SECRET}",

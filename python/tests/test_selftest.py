@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``roastcoffea.selftest()``: what it says of true numbers, and of wrong ones.
 
-Nobody can promise that a machine which runs these tests beside others is quiet enough:
+A machine that runs these tests beside others may not be quiet enough:
 a check may say that it cannot tell. It may not say that a true number is wrong.
 """
 

@@ -119,7 +119,7 @@ class Plugged:
             assert self._came.wait_for(condition, SECONDS), self.reported
 
     def all(self) -> list[Reported]:
-        """Everything that was reported until now: a last event comes behind it."""
+        """Everything that was reported until now: a last event comes after it."""
         sign = secrets.token_hex(4)
         self.client.run(say, self.mark, sign)
         self._await(lambda: any(sign in each.words for each in self.reported))
