@@ -182,7 +182,7 @@ def test_setting_forbids_copies(client, bare):
         assert one(client, make_count(), [1, 2]) == {"n": 2}
         assert state(client)["finders"] == before["finders"]
         assert not any(each.records for each in received.all())
-    assert status.startswith("unmeasured: roastcoffea is not there")
+    assert status.startswith("unmeasured: roastcoffea is not installed there")
     assert "roastcoffea.ship" in status
     assert state(client) == before
 

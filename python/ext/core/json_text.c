@@ -181,17 +181,17 @@ static enum outcome put_float(struct writer *out, double number)
 
 /* ---- containers ------------------------------------------------------------------ */
 
-static enum outcome push(struct writer *out, PyObject *container, bool is_dict)
-{
-    if (out->depth >= out->most_depth)
-        return ODD;
-    out->levels[out->depth++] = (struct level){container, 0, is_dict, false};
-    put(out, is_dict ? "{" : "[", 1);
-    return PUT;
-}
-
 static enum outcome put_value(struct writer *out, PyObject *value)
 {
+    bool is_dict = PyDict_CheckExact(value);
+
+    if (is_dict || PyList_CheckExact(value)) {
+        if (out->depth >= out->most_depth)
+            return ODD;
+        out->levels[out->depth++] = (struct level){value, 0, is_dict, false};
+        put(out, is_dict ? "{" : "[", 1);
+        return PUT;
+    }
     if (value == Py_None)
         put_word(out, "null");
     else if (PyBool_Check(value))
@@ -202,16 +202,9 @@ static enum outcome put_value(struct writer *out, PyObject *value)
         return put_float(out, PyFloat_AsDouble(value));
     else if (PyLong_CheckExact(value))
         return put_int(out, value);
-    else if (PyDict_CheckExact(value) || PyList_CheckExact(value))
-        return push(out, value, PyDict_CheckExact(value));
     else
         return ODD;
     return PUT;
-}
-
-static bool is_same(struct roast_str a, struct roast_str b)
-{
-    return a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
 }
 
 /* One byte that marks keys of secret values ("s"), then the JSON of the key with a colon.
@@ -225,7 +218,8 @@ static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outco
     struct roast_str text = plain;
     if (*outcome == PUT)
         *outcome = redact(out, &text);
-    if (*outcome == PUT && !is_same(plain, text))
+    if (*outcome == PUT && (plain.size_bytes != text.size_bytes ||
+                            memcmp(plain.data, text.data, text.size_bytes) != 0))
         *outcome = ODD; /* the redacted key may equal another one */
     if (*outcome != PUT)
         return NULL;

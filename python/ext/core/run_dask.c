@@ -45,17 +45,6 @@ struct entry_kind {
     int (*add)(roast_run *run, const void *entry, roast_error *err);
 };
 
-/* Without the GIL. */
-static int add_entries(roast_run *run, const struct entry_kind *kind,
-                       const char *entries, size_t count, roast_error *err)
-{
-    int status = ROAST_OK;
-
-    for (size_t i = 0; status >= 0 && i < count; i++)
-        status = kind->add(run, entries + i * kind->entry_bytes, err);
-    return status;
-}
-
 /* Takes the reference to a list that no other code has; NULL is an earlier failure. */
 static PyObject *add_list(PyObject *self, PyObject *list, const struct entry_kind *kind)
 {
@@ -79,7 +68,9 @@ static PyObject *add_list(PyObject *self, PyObject *list, const struct entry_kin
     bool failed = PyErr_Occurred();
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS;
-        status = add_entries(run_of(self)->run, kind, entries, count, &err);
+        for (size_t i = 0; status >= 0 && i < count; i++)
+            status =
+                kind->add(run_of(self)->run, entries + i * kind->entry_bytes, &err);
         if (skipped > 0)
             roast_run_lose(run_of(self)->run, ROAST_RUN_LOSS_scheduler_unread, skipped);
         Py_END_ALLOW_THREADS;

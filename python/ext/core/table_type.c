@@ -298,13 +298,6 @@ int run_columns(struct run_object *self, int table, roast_table **out, roast_err
     return status;
 }
 
-/* The table, or the exception of a status. */
-static PyObject *result_of(struct run_object *self, int status, roast_table *columns,
-                           const roast_error *err)
-{
-    return status < 0 ? raise_error(self->state, err) : table_new(self->state, columns);
-}
-
 PyObject *run_table(PyObject *object, PyObject *args)
 {
     struct run_object *self = (struct run_object *)object;
@@ -321,7 +314,8 @@ PyObject *run_table(PyObject *object, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     status = run_columns(self, table, &columns, &err);
     Py_END_ALLOW_THREADS;
-    return result_of(self, status, columns, &err);
+    return status < 0 ? raise_error(self->state, &err)
+                      : table_new(self->state, columns);
 }
 
 PyObject *run_samples(PyObject *object, PyObject *args)
@@ -343,5 +337,6 @@ PyObject *run_samples(PyObject *object, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     status = roast_series_table(&columns, self->run, (enum roast_series)series, &err);
     Py_END_ALLOW_THREADS;
-    return result_of(self, status, columns, &err);
+    return status < 0 ? raise_error(self->state, &err)
+                      : table_new(self->state, columns);
 }

@@ -83,12 +83,6 @@ static int item_fill(struct item *item, PyObject *tuple)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static void item_release(struct item *item)
-{
-    for (int i = 0; i < ITEM_TEXTS; i++)
-        Py_XDECREF(item->texts[i]);
-}
-
 /* Where the frames of an attempt go. */
 struct address {
     unsigned long long client; /* process id of the collector's process */
@@ -105,22 +99,19 @@ static bool write_spools(struct probe_state *state, struct roast_str frames,
     for (Py_ssize_t i = 0; i < PyTuple_Size(spools); i++) {
         const char *dir = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(spools, i), NULL);
         roast_error err = {0};
-        int status = ROAST_IO;
         if (!dir)
             return false;
         Py_BEGIN_ALLOW_THREADS;
-        status = roast_spool_append(dir, frames, &err);
+        whole &= roast_spool_append(dir, frames, &err) == ROAST_OK;
         Py_END_ALLOW_THREADS;
-        if (status == ROAST_OK)
-            continue;
-        guard_note_trouble(state, "spool", &err); /* the output can carry the frames */
-        whole = false;
+        if (err.code != ROAST_OK)
+            guard_note_trouble(state, "spool", &err); /* the output can carry them */
     }
     return whole;
 }
 
 /* None for absent frames. */
-static PyObject *frame_new(struct roast_str frames)
+static PyObject *frames_new(struct roast_str frames)
 {
     if (!frames.data || frames.size_bytes == 0)
         Py_RETURN_NONE;
@@ -138,7 +129,7 @@ static PyObject *send(struct probe_state *state, struct roast_str frames,
         Py_RETURN_NONE;
     if (PyErr_Occurred())
         return NULL;
-    return frame_new(frames);
+    return frames_new(frames);
 }
 
 /* NULL: nothing is measured. A thread inside an attempt is always returned: the number of
@@ -200,7 +191,8 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
         result = send(state, frame, &address);
     if (!result && guard_note(state, "begin of an attempt"))
         result = Py_NewRef(Py_None);
-    item_release(&item);
+    for (int i = 0; i < ITEM_TEXTS; i++)
+        Py_XDECREF(item.texts[i]);
     return result;
 }
 
@@ -238,7 +230,7 @@ static PyObject *end_with(struct probe_state *state, roast_thread *thread,
         return send(state, frames.chunks, address);
     }
     PyObject *chunks = send(state, frames.chunks, address);
-    PyObject *last = chunks ? frame_new(frames.end) : NULL;
+    PyObject *last = chunks ? frames_new(frames.end) : NULL;
     if (last)
         return Py_BuildValue("NN", chunks, last);
     Py_XDECREF(chunks);
@@ -305,7 +297,7 @@ PyObject *attempt_packed(PyObject *module, PyObject *unused)
 
     (void)module;
     (void)unused;
-    return frame_new(end);
+    return frames_new(end);
 }
 
 PyObject *send_frames(PyObject *module, PyObject *args)

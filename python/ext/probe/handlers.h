@@ -9,15 +9,11 @@
     PyObject *name(struct hook *hook, roast_thread *thread, PyObject *args, \
                    PyObject *kwargs)
 
-/* hook_files.c: opening and closing files, building events, writing */
+/* hook_files.c: opening and closing files, building events */
 HANDLER(hook_open);
-HANDLER(hook_parquet_open);
-HANDLER(hook_from_root);
-HANDLER(hook_from_parquet);
+HANDLER(hook_factory);
 HANDLER(hook_events);
 HANDLER(hook_close);
-HANDLER(hook_import);
-HANDLER(hook_write);
 
 /* hook_columns.c: buffers and columns */
 HANDLER(hook_buffer);

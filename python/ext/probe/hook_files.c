@@ -297,15 +297,14 @@ static void learn_tree(struct probe_state *state, roast_thread *thread, uint64_t
                   (struct roast_str){NULL, 0});
 }
 
-void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
-                     PyObject *kwargs)
+static void learn_root(struct probe_state *state, roast_thread *thread,
+                       PyObject *factory)
 {
     struct reading *reading = reading_here();
     uint64_t key = key_of(state, factory, NULL);
     bool needs_tree = !reading->source || !find_file(state, key);
     PyObject *tree = needs_tree ? tree_of(state, factory) : NULL;
 
-    (void)kwargs;
     if (tree && !reading->source) /* uproot.open() was not hooked */
         hook_set(&reading->source, reading_source_of(state, tree));
     struct known_file *known = find_file(state, key); /* by another thread meanwhile */
@@ -349,8 +348,8 @@ static void learn_columns(struct probe_state *state, roast_thread *thread, uint6
     send_file(thread, file, (struct roast_str){NULL, 0});
 }
 
-void file_learn_parquet(struct probe_state *state, roast_thread *thread,
-                        PyObject *factory, PyObject *kwargs)
+static void learn_parquet(struct probe_state *state, roast_thread *thread,
+                          PyObject *factory, PyObject *kwargs)
 {
     PyObject *path = kwargs ? PyDict_GetItemWithError(kwargs, state->names.file) : NULL;
     uint64_t key = key_of(state, factory, path);
@@ -432,18 +431,6 @@ void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject 
 
 /* ---- hooks ----------------------------------------------------------------------- */
 
-PyObject *hook_import(struct hook *hook, roast_thread *thread, PyObject *args,
-                      PyObject *kwargs)
-{
-    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_import);
-}
-
-PyObject *hook_write(struct hook *hook, roast_thread *thread, PyObject *args,
-                     PyObject *kwargs)
-{
-    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_write);
-}
-
 /* directory.file.source, or NULL without an exception; new reference. */
 static PyObject *source_of(struct probe_state *state, PyObject *directory)
 {
@@ -497,12 +484,6 @@ PyObject *hook_open(struct hook *hook, roast_thread *thread, PyObject *args,
     return hook_done(hook->state, result, "an opened file");
 }
 
-PyObject *hook_parquet_open(struct hook *hook, roast_thread *thread, PyObject *args,
-                            PyObject *kwargs)
-{
-    return hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_open);
-}
-
 /* When the chunk's file is closed, process() has returned or raised. */
 PyObject *hook_close(struct hook *hook, roast_thread *thread, PyObject *args,
                      PyObject *kwargs)
@@ -523,33 +504,24 @@ PyObject *hook_close(struct hook *hook, roast_thread *thread, PyObject *args,
     return hook_pass(hook, args, kwargs);
 }
 
-/* Events that process() builds itself are not those of the chunk. */
-static PyObject *build(struct hook *hook, roast_thread *thread, PyObject *args,
-                       PyObject *kwargs,
-                       void (*learn)(struct probe_state *, roast_thread *, PyObject *,
-                                     PyObject *))
+/* NanoEventsFactory.from_root() or from_parquet(). Events that process() builds itself are
+ * not those of the chunk. */
+PyObject *hook_factory(struct hook *hook, roast_thread *thread, PyObject *args,
+                       PyObject *kwargs)
 {
     unsigned token = roast_ladder_enter(thread, ROAST_ITEM_form);
     PyObject *result;
 
     roast_ladder_phase(thread, ROAST_ITEM_form);
     result = hook_pass(hook, args, kwargs);
-    if (result && roast_ladder_phase_now(thread) == ROAST_ITEM_form)
-        learn(hook->state, thread, result, kwargs);
+    if (result && roast_ladder_phase_now(thread) == ROAST_ITEM_form) {
+        if (hook->number == ROAST_HOOK_from_root)
+            learn_root(hook->state, thread, result);
+        else
+            learn_parquet(hook->state, thread, result, kwargs);
+    }
     roast_ladder_leave(thread, token);
     return hook_done(hook->state, result, "facts of a file");
-}
-
-PyObject *hook_from_root(struct hook *hook, roast_thread *thread, PyObject *args,
-                         PyObject *kwargs)
-{
-    return build(hook, thread, args, kwargs, file_learn_root);
-}
-
-PyObject *hook_from_parquet(struct hook *hook, roast_thread *thread, PyObject *args,
-                            PyObject *kwargs)
-{
-    return build(hook, thread, args, kwargs, file_learn_parquet);
 }
 
 /* When events() of the chunk returns, process() begins. */

@@ -9,12 +9,24 @@
 #include "support.h"
 #include "types.h"
 
+/* Hooks that only time the call. */
+static PyObject *time_slice(struct hook *hook, roast_thread *thread, PyObject *args,
+                            PyObject *kwargs)
+{
+    enum roast_ladder_item slice =
+        hook->number == ROAST_HOOK_find_and_load  ? ROAST_ITEM_import
+        : hook->number == ROAST_HOOK_parquet_open ? ROAST_ITEM_open
+                                                  : ROAST_ITEM_write;
+
+    return hook_in_slice(hook, thread, args, kwargs, slice);
+}
+
 static const hook_handler handlers[ROAST_HOOK_END] = {
-    [ROAST_HOOK_find_and_load] = hook_import,
+    [ROAST_HOOK_find_and_load] = time_slice,
     [ROAST_HOOK_open] = hook_open,
-    [ROAST_HOOK_parquet_open] = hook_parquet_open,
-    [ROAST_HOOK_from_root] = hook_from_root,
-    [ROAST_HOOK_from_parquet] = hook_from_parquet,
+    [ROAST_HOOK_parquet_open] = time_slice,
+    [ROAST_HOOK_from_root] = hook_factory,
+    [ROAST_HOOK_from_parquet] = hook_factory,
     [ROAST_HOOK_events] = hook_events,
     [ROAST_HOOK_close] = hook_close,
     [ROAST_HOOK_buffer] = hook_buffer,
@@ -28,7 +40,7 @@ static const hook_handler handlers[ROAST_HOOK_END] = {
     [ROAST_HOOK_clusters] = hook_clusters,
     [ROAST_HOOK_page_lists] = hook_page_lists,
     [ROAST_HOOK_parquet_read] = hook_parquet_read,
-    [ROAST_HOOK_write] = hook_write,
+    [ROAST_HOOK_write] = time_slice,
 };
 
 PyObject *hook_done(struct probe_state *state, PyObject *result, const char *where)

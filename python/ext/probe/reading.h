@@ -63,12 +63,6 @@ void source_record(struct probe_state *state, roast_thread *thread, PyObject *so
 /* Another run begins, and gets all facts again. */
 void files_forget(struct probe_state *state);
 
-/* Records the facts of the tree behind a NanoEventsFactory. */
-void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
-                     PyObject *kwargs);
-void file_learn_parquet(struct probe_state *state, roast_thread *thread,
-                        PyObject *factory, PyObject *kwargs);
-
 /* Sizes of a branch of a TTree in its file; false: unknown. */
 bool file_branch_sizes(struct probe_state *state, PyObject *branch,
                        struct roast_branch *row);
