@@ -93,7 +93,7 @@ def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
     number = float(value)
     if not least <= number < math.inf:
         words = "from 1 on" if least == 1 else "above 0"
-        text = f"forecast(): {name} is {number:g}, but must be a number {words}"
+        text = f"forecast(): {name} cannot be {number:g}: a number {words}"
         raise ValueError(text)
     return number
 
