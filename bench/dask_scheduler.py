@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cases of Dask's scheduler: a tick, what samples occupy, how they leave.
 
-The scheduler is python/tests/crowds.py's: Dask's own states of 1000 workers, which are
-not there. They speak as often as Dask asks so many to, every 6 seconds; a sample is a
-worker at one tick, whether it has said something since the last one or not. 0.1.2 is
+The scheduler is python/tests/simulated_scheduler.py's: Dask's own states of 1000
+workers, which do not exist. They report as often as Dask sets for so many, every 6
+seconds; a sample is a worker at one tick, changed since the last or not. 0.1.2 is
 driven through the public methods of its backend, by a client that calls the scheduler
 directly; what it sends is pickled, as Dask does it. d4h and d6 have no reference: the
 limit stands in its place, so the goal is 1.
@@ -25,7 +25,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "python" / "tests"))
 
-import crowds
+import simulated_scheduler
 from records import _core
 
 THEIRS = _core is None
@@ -42,13 +42,13 @@ class Crowd:
     """A scheduler of many workers, one second after the other."""
 
     def __init__(self) -> None:
-        self.scheduler = crowds.Scheduler()
+        self.scheduler = simulated_scheduler.Scheduler()
         self.now = float(int(time.time()))
         self.draw = random.Random(1)
         for _ in range(WORKERS):
             state = self.scheduler.workers[self.scheduler.join(self.now)]
             for key in range(TASKS_EACH):
-                state.processing.add(crowds.Task(key))
+                state.processing.add(simulated_scheduler.Task(key))
                 state.task_prefix_count["work"] += 1
         self.states = list(self.scheduler.workers.values())
 
@@ -115,7 +115,7 @@ class Ours:
         self.crowd = Crowd()
         payload = install.scheduler_payload(MARK, "", 1.0)
         self.plugin = scheduler_plugin.Plugin(payload)
-        crowds.install(self.crowd.scheduler, self.plugin)
+        simulated_scheduler.install(self.crowd.scheduler, self.plugin)
         self.run = _core.Run(0, 0)
         self.after = self.longest_ns = 0
 
@@ -227,7 +227,9 @@ def tasks() -> tuple[Any, list[str], dict[str, Any]]:
     worker = ours.crowd.states[0]
     keys = [f"work-{n:032x}" for n in range(TASKS)]
     for key in keys:
-        ours.crowd.scheduler.tasks[key] = task = crowds.Task(key, mark=MARK)
+        ours.crowd.scheduler.tasks[key] = task = simulated_scheduler.Task(
+            key, mark=MARK
+        )
         task.processing_on = worker
     parts = [{"action": "compute", "start": 1.0, "stop": 2.0}]
     told = {"worker": worker.address, "startstops": parts, "nbytes": 28}

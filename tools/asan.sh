@@ -14,7 +14,7 @@ set -euo pipefail
 tests=python/tests/test_
 families=(
     {record,record_ladder,reading,pickle,packing,chunk_record,current_chunk,kinds}
-    {sections,section_misuse,section_names,nested,surround,ambient,switch,threads}
+    {sections,section_misuse,section_names,nested,frameless_call,unswitched_calls,switch,threads}
     {hooks,hooks_missing,hook_*,decorated_calls,foreign_code,guard,hostile_events}
     {custom_*,outputs,failures,branch_reads,damaged_baskets,ladder_split}
     {memory_safety,nomemory,fork,secrets,progress}

@@ -1,37 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that are pickled by value: what unpickles them needs nothing of ours.
+"""Functions pickled by value: they can be unpickled where the package is not installed.
 
-cloudpickle does that, with our package registered for the moment. Its pickles hold
-bytecode, which only the same version of Python may run: another one would crash. So a
-pickle names the version, and another version of Python never loads the bytecode.
+cloudpickle does that while our package is registered with it. Its pickles hold
+bytecode, on which another version of Python would crash. So a pickle contains the
+version, and another version of Python never loads the bytecode.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 import sys
-import threading
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import MAGIC_NUMBER
 from operator import itemgetter
 from typing import Any
 
-_registering = threading.RLock()  # cloudpickle's registry is global
+from .coffea.guard import ForkSafeLock
 
-
-def _renew_lock() -> None:
-    """In a forked child: another thread may have held it."""
-    global _registering
-    _registering = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
+_registering = ForkSafeLock()  # cloudpickle's registry is global
 
 
 class Call:
-    """Pickles as the result of a call, which is made where it is unpickled."""
+    """Pickles as a call, which is made when it is unpickled."""
 
     def __init__(self, function: Callable[..., Any], *args: Any) -> None:
         self.function = function
@@ -42,10 +33,10 @@ class Call:
 
 
 class ByValue:
-    """A function of ours with one argument, pickled by value.
+    """A function with one argument, pickled by value.
 
     Another version of Python gets ``itemgetter(otherwise)`` in its place: the call then
-    gives that item of the argument, or raises KeyError where there is none.
+    returns that item of the argument, or raises KeyError.
     """
 
     def __init__(self, function: Callable[..., Any], otherwise: Any) -> None:
@@ -68,7 +59,7 @@ class ByValue:
 
 @functools.cache
 def dumps_by_value(function: Any) -> bytes:
-    """A function or class for cloudpickle.loads(), with all of ours that it uses."""
+    """A function or class for cloudpickle.loads(), with all of this package it uses."""
     import cloudpickle
 
     package = sys.modules[function.__module__.partition(".")[0]]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Joins the C probe to its Python parts and to the environment, once, at import.
+"""Connects the C probe with its Python parts and the environment, once, at import.
 
-The library itself never reads the environment; this does:
+The C library never reads the environment; this does:
 
 ``ROASTCOFFEA=off``         everything is a no-op (also 0, no, false)
 ``ROASTCOFFEA_PEAK=exact``  reset the kernel's high-water mark of memory at each chunk,
                             so that every peak is exact; other code in the process that
                             reads the mark (``ru_maxrss``) sees it reset
 
-The files that a worker needs import each other by relative names only: a collector may
-have sent them there, where they are a package of another name.
+The files that a worker needs use relative imports only: a collector may have sent them
+there as a package of another name.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .coffea import uproot_source
 
 PUBLIC = "roastcoffea"
 HERE = __name__.rpartition(".")[0]
-# Where modules have, in a tuple, what is pickled for this version of frames.
+# The attribute with the object that pickles refer to, in a tuple.
 KEY = f"_roastcoffea frames {_probe.frame_version}"
 
 _find = ByValue(_standin.find, otherwise="nothing")
-_private = HERE  # of the copy that workers have
+_private = HERE  # name of the copy on workers
 
 
 class Needs:
-    """What _standin.find() takes for a module of ours, made when it is pickled."""
+    """The argument of _standin.find() for a module, made when it is pickled."""
 
     def __init__(self, module: str) -> None:
         self.module = module  # in the package: "._probe", or "" for itself
@@ -50,8 +50,8 @@ class Needs:
 
 
 class _Package(ModuleType):
-    """The package, pickled so that code with ``roastcoffea.track_time`` in it runs
-    where the package is not installed."""
+    """The package; code with ``roastcoffea.track_time`` in it unpickles where the
+    package is not installed."""
 
     def __reduce__(self) -> Any:
         return _find, (Needs(""),)
@@ -63,7 +63,7 @@ def is_shipped() -> bool:
 
 
 def make_absent(name: str, error: ImportError) -> Callable[..., Any]:
-    """In place of a name that only a collecting process needs: it can be imported."""
+    """A placeholder for a name that only a collecting process needs."""
 
     def absent(*args: Any, **kwargs: Any) -> Any:
         raise ImportError(f"roastcoffea.{name} is not on this worker: {error}")
@@ -76,25 +76,25 @@ def _is(variable: str, *values: str) -> bool:
 
 
 def is_switched_off() -> bool:
-    """Whether the user wants nothing of us in this process."""
+    """Whether the user has switched the monitor off in this process."""
     return _is("ROASTCOFFEA", "off", "0", "no", "false")
 
 
 def _work_function(function: Any, token: Any) -> Any:
-    """Rebuilds a pickled work function; imported on the first chunk, not with us."""
+    """Rebuilds a pickled work function; the module is imported on the first chunk."""
     from .coffea.work_function import WorkFunction
 
     return WorkFunction(function, token)
 
 
 def ships_as(name: str) -> None:
-    """What is pickled from now on looks for a copy of this name first."""
+    """Objects that are pickled from now on look for a copy of this name first."""
     global _private
     _private = name
 
 
 def install() -> None:
-    """Configure the probe: who decorates, who counts bytes, and what is switched on."""
+    """Configure the probe."""
     _probe.configure(
         enabled=not is_switched_off(),
         exact_peak=_is("ROASTCOFFEA_PEAK", "exact"),

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pickled code gets in place of us where the package is not installed.
+"""Stand-ins for pickled code, for machines where the package is not installed.
 
-``_probe.front`` and the package itself pickle as a call of :func:`find`, by value. On
-the other side it gives the real thing: that of the copy which a collector sent to this
-worker, or of what is installed, if that has our frame version. Otherwise a stand-in
-that does nothing: the user's processor runs unmeasured. So this file imports nothing of
-ours, and nothing but the standard library.
+``_probe.front`` and the package itself pickle as a call of :func:`find`, by value. When
+it is unpickled, that returns the real object: of the copy that a collector sent to this
+worker, or of the installed package if it has our frame version. Otherwise it returns a
+stand-in that does nothing. So this file imports the standard library only.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from importlib.util import find_spec
 from typing import Any
 
 PUBLIC = "roastcoffea"
-IMPORTER = "roastcoffea import"  # the thread in which a worker plugin imports us
+IMPORTER = "roastcoffea import"  # name of the worker plugin's importing thread
 
 
 class Nothing:
@@ -60,7 +59,7 @@ ACTIONS: dict[str, Any] = {
     "track_memory": nothing,
     "track_bytes": nothing,
     "run": run,
-    "run_ambient": run,
+    "run_unswitched": run,
     "work_function": plain_work,
     "current_chunk": no_chunk,
     "record_metric": forget,
@@ -68,7 +67,7 @@ ACTIONS: dict[str, Any] = {
 
 
 class Name:
-    """One public name. Pickled and sent back to where we are, it is the real one."""
+    """One public name. Where the package is installed it unpickles as the real one."""
 
     def __init__(self, owner: Standin, name: str) -> None:
         self.owner = owner
@@ -83,9 +82,9 @@ class Name:
 
 
 class Standin:
-    """In place of ``_probe.front`` or the package: every name, doing nothing.
+    """Replaces ``_probe.front`` or the package: every name does nothing.
 
-    Pickled again it is a call of :func:`find`, as it came."""
+    Pickles as the call of :func:`find` that it came from."""
 
     def __init__(self, find: Any, needs: dict[str, Any]) -> None:
         self._found_by = find, (needs,)
@@ -112,10 +111,10 @@ def may_be_ours() -> bool:
 
 
 def find(needs: dict[str, Any]) -> Any:
-    """What a module of ours has under ``key``; else a stand-in, whatever the reason.
+    """The object of one of our modules under ``key``, else a stand-in.
 
-    It is called for each chunk, on the event loop of a worker: the cheap ways come
-    first, and an import that another thread is busy with is not waited for."""
+    Called for each chunk, on the event loop of a worker: loaded modules are tried
+    first, and an import by another thread is not awaited."""
     key = needs["key"]
     for name in needs["modules"]:
         found = getattr(sys.modules.get(name), "__dict__", {}).get(key)

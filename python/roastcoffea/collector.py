@@ -49,7 +49,7 @@ def _run_value(name: str, empty: Callable[[], Any] = lambda: None) -> Any:
 
 
 class RunnerFilter:
-    """Which Runner calls a collector measures; ``run`` records them."""
+    """Selects the Runner calls that a collector measures; ``run`` records them."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -66,7 +66,7 @@ class RunnerFilter:
         return given is runner or any(given is x for x in (*executors, *clients))
 
     def wants(self, runner: Any) -> bool:
-        """Whether the collector takes what runs in its thread."""
+        """Whether the collector measures all calls of its thread."""
         return self.client is None
 
 
@@ -84,8 +84,8 @@ class MetricsCollector:
     """Measures what happens inside its ``with`` block.
 
     ``client`` is a coffea executor, a Runner, a ``distributed.Client`` or None
-    (whatever runs in this thread). Every ``with`` starts a new run; the one before
-    stays whole in the ``run`` object it left.
+    (everything in this thread). Every ``with`` starts a new run; the ``run`` object of
+    the one before stays valid.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class MetricsCollector:
         self.processor_instance = processor_instance
         self.labels = _labels(labels)
         self.measurement_name = measurement_name
-        names_of(measurement_name)  # a name that is none is refused now
+        names_of(measurement_name)  # refuses an invalid name now
         if measurement_name is not None and self._writes():
             refuse_taken(output_dir, measurement_name)
         self._run: Run | None = None
@@ -163,7 +163,7 @@ class MetricsCollector:
         return self.output_dir is not None and _probe.status()["enabled"]
 
     def _begin(self) -> RunRecorder:
-        """A new run; with an ``output_dir`` it is on disk from its first moment on."""
+        """A new run; with an ``output_dir`` it is written to disk from the start."""
         run = RunRecorder()
         files = None
         if self._writes():
@@ -203,7 +203,7 @@ class MetricsCollector:
             if self._line:
                 self._line.stop()
             run.end_dask()
-        except Exception as ours:  # the user's exception is the one to be seen
+        except Exception as ours:  # the user's exception is raised, not ours
             run.note_error("end of the block", ours)
         finally:
             run.guarded("end of the block", run.finish)
@@ -270,7 +270,7 @@ class MetricsCollector:
 
 
 class Monitor(MetricsCollector):
-    """The collector of :func:`monitor`: its block gives the run itself."""
+    """The collector of :func:`monitor`: entering it returns the run."""
 
     def __enter__(self) -> Run:  # type: ignore[override]
         super().__enter__()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs beside each other: ``print(roastcoffea.compare("monday", "today"))``.
+"""Comparing runs: ``print(roastcoffea.compare("monday", "today"))``.
 
-All of it is computed in C, as ``roast compare``, ``roast scale`` and ``roast forecast``
-show it; this finds the runs and gives the numbers out as a dict.
+Everything is computed in C, as for ``roast compare``, ``roast scale`` and ``roast
+forecast``; this finds the runs and returns the numbers as a dict.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from roastcoffea.run import Run, open_run
 
 
 class Shown(dict[str, Any]):
-    """Numbers with the page that shows them."""
+    """Numbers, and the page that shows them."""
 
     def __init__(self, pages: tuple[str, str]) -> None:
         self.page, numbers = pages
@@ -43,11 +43,11 @@ class Comparison(Shown):
 
 
 class Scaling(Shown):
-    """Every run with its ``efficiency``, and the law that fits them, if one does."""
+    """Every run with its ``efficiency``, and the scaling law that fits, if any."""
 
 
 class Forecast(Shown):
-    """Wall time and thread-seconds; ``ranges`` says what their ranges hold."""
+    """Wall time and thread-seconds; ``ranges`` describes their ranges."""
 
 
 def compare(a: Any, b: Any) -> Comparison:
@@ -64,8 +64,8 @@ def compare(a: Any, b: Any) -> Comparison:
 
 
 def scale(runs: Iterable[Any]) -> Scaling:
-    """What more workers bring: runs of the same analysis with different numbers of
-    them, in any order. Each is whatever ``compare()`` takes."""
+    """The effect of more workers: runs of the same analysis with different numbers of
+    workers, in any order, each as for ``compare()``."""
     if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
         raise TypeError(f"scale() takes a list of runs, not {type(runs).__name__}")
     found = [_run_of(run, "scale") for run in runs]
@@ -79,8 +79,8 @@ def scale(runs: Iterable[Any]) -> Scaling:
 def forecast(
     run: Any, events: float, workers: float, chunksize: float | None = None
 ) -> Forecast:
-    """What so many events on so many workers would take, from what they took in
-    ``run``; in chunks of ``chunksize`` events, or as they were there."""
+    """How long these events would take on these workers, estimated from ``run``; with
+    chunks of ``chunksize`` events, or as in the run."""
     plan = (
         _amount("events", events, 1.0),
         _amount("workers", workers),
@@ -98,7 +98,7 @@ def _amount(name: str, value: float, least: float = math.ulp(0.0)) -> float:
     return number
 
 
-def _run_of(given: Any, asker: str) -> Run:
+def _run_of(given: Any, caller: str) -> Run:
     """The run behind an argument, with everything that has arrived."""
     if isinstance(given, str | os.PathLike):
         run: Any = open_run(given)
@@ -106,7 +106,7 @@ def _run_of(given: Any, asker: str) -> Run:
         run = getattr(given, "_run" if isinstance(given, Metrics) else "run", None)
     if not isinstance(run, Run):
         what = type(given).__name__
-        raise TypeError(f"{asker}() takes runs, paths or metrics of a run, not {what}")
+        raise TypeError(f"{caller}() takes runs, paths or metrics of a run, not {what}")
     run._core.sync()
     return run
 

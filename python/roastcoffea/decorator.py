@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``@track_metrics``: the thin Python function around a user's process().
 
-It is a Python function, not a C callable, because that is what is fastest when the
-switch is off and what pickles by reference like any other function. All it does is look
-at the switch. Where nobody has touched that, it is ``front``, which is true while the
-task that runs may say whose call this is. It mentions nothing but ``front`` and the
-user's function, so it also pickles by value to machines without the package.
+A Python function, not a C callable: that is fastest when the switch is off, and pickles
+by reference like any other function. It only reads the switch. The default is
+``front``, which is true while a Dask task may assign the call to a run. It refers to
+``front`` and the user's function only, so it also pickles by value for machines without
+the package.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def decorate(func: F) -> F:
 
 
 def _is_method(func: Callable[..., Any]) -> bool:
-    """Whether ``func`` takes self and events; functions get events alone.
+    """Whether ``func`` takes self and events, not events alone.
 
-    Where it was written tells, but for a staticmethod, which has events alone too, and
-    for a method that is put into a class later, whose first argument is self.
+    It is a method if it is defined in a class and does not take one argument, as a
+    staticmethod does, or if its first argument is called self or cls.
     """
     code = func.__code__
     names = code.co_varnames[: code.co_argcount]
@@ -46,13 +46,13 @@ def _is_method(func: Callable[..., Any]) -> bool:
 
 
 def _is_open(func: Callable[..., Any]) -> bool:
-    """Does not say what it takes: a decorator's ``*args``, or no Python function."""
+    """Whether its arguments are unknown: ``*args``, or no Python function."""
     code = getattr(func, "__code__", None)
     return code is None or not code.co_argcount
 
 
 def _decorate_method(func: F) -> F:
-    probe = front  # in the closure, so that it travels with the function
+    probe = front  # in the closure, so that it is pickled with the function
 
     @functools.wraps(func)
     def process(self, /, *args, **kwargs):  # type: ignore[no-untyped-def]
@@ -61,7 +61,7 @@ def _decorate_method(func: F) -> F:
         except Exception:  # a __getattr__ of the user's may raise anything
             on = False
         if on:
-            run = probe.run_ambient if on is probe else probe.run
+            run = probe.run_unswitched if on is probe else probe.run
             return run(func, (self, *args), kwargs, True)
         return func(self, *args, **kwargs)
 
@@ -72,7 +72,7 @@ def _decorate_method(func: F) -> F:
         except Exception:
             on = False
         if on:
-            run = probe.run_ambient if on is probe else probe.run
+            run = probe.run_unswitched if on is probe else probe.run
             return run(func, (self, events), None, True)
         return func(self, events)
 
@@ -80,7 +80,7 @@ def _decorate_method(func: F) -> F:
 
 
 def _is_plain(func: Callable[..., Any]) -> bool:
-    """Exactly ``(self, events)``: nothing to pack, so that off costs half."""
+    """Exactly ``(self, events)``: without packing arguments, off costs half."""
     code = func.__code__
     return (
         code.co_varnames[: code.co_argcount] == ("self", "events")
@@ -97,7 +97,7 @@ def _decorate_function(func: F) -> F:
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]
         on = process._roastcoffea_collect_metrics  # type: ignore[attr-defined]
         if on:
-            run = probe.run_ambient if on is probe else probe.run
+            run = probe.run_unswitched if on is probe else probe.run
             return run(func, args, kwargs, False)
         return func(*args, **kwargs)
 
@@ -124,7 +124,7 @@ def _decorate_open(func: F) -> F:
             return probe.run(func, args, kwargs, True)
         if own and on is probe:
             has_self = len(args) > 1 and hasattr(type(args[0]), "process")
-            return probe.run_ambient(func, args, kwargs, has_self)
+            return probe.run_unswitched(func, args, kwargs, has_self)
         return func(*args, **kwargs)
 
     process._roastcoffea_collect_metrics = probe  # type: ignore[attr-defined]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``python -m roastcoffea.doctor``: which packages and hooks this Python has.
 
-Run by ``roast doctor``, below whose lines its own appear. Looking at hooks puts none in
-place.
+Run by ``roast doctor``, which prints its own lines first. No hook is put in place.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from importlib import metadata
 from roastcoffea import __version__, _probe
 
 PACKAGES = "coffea uproot awkward numpy pyarrow dask distributed".split()
-LOOKED_AT = (  # whose names are hooked
+HOOKED = (  # modules with hooks
     *("coffea.processor", "coffea.nanoevents", "uproot", "uproot.models.RNTuple"),
     *("awkward", "pyarrow.parquet"),
 )
 
 
 def line(name: str, text: str, mark: str = "") -> str:
-    """A line as those of the program."""
+    """A line in the format of the program."""
     return f"  {mark:<4}{name:<27} {text}"
 
 
@@ -41,16 +40,16 @@ def hook_lines() -> list[str]:
         importlib.import_module("coffea.processor")
     except Exception as error:  # of any kind: it is foreign code
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        return [line("hooks", f"not looked at: {why}", "NO")]
-    for module in LOOKED_AT:
+        return [line("hooks", f"coffea cannot be imported: {why}", "NO")]
+    for module in HOOKED:
         with contextlib.suppress(Exception):  # then its hooks are missing
             importlib.import_module(module)
     from roastcoffea.coffea import hooks
 
-    looking = hooks.Hooks()
-    looking.look()
+    found = hooks.Hooks()
+    found.find_all()
     rows = [row for row in _probe.hooks() if row[1] not in ("cost", "gc", "compress")]
-    missing = [row for row in rows if looking.missing >> row[0] & 1]
+    missing = [row for row in rows if found.missing >> row[0] & 1]
     count = f"{len(rows) - len(missing)} of {len(rows)} found"
     lines = [line("hooks", count, "NO" if missing else "yes")]
     for _, name, where, lost in missing:

@@ -17,14 +17,14 @@ _record_metric = front.record_metric
 
 
 class BaseInstrumentationContext:
-    """A context whose subclass records values of its own with the running chunk.
+    """A context whose subclass records its own values with the running chunk.
 
-    Override ``__exit__`` (or ``__enter__`` too) and call :meth:`record_metric`; the
-    values appear in the chunk's ``custom_metrics``. Outside a measured chunk nothing is
+    Override ``__exit__`` (and ``__enter__``) and call :meth:`record_metric`; the values
+    appear in the chunk's ``custom_metrics``. Outside a measured chunk nothing is
     recorded. A pure Python class, so that it pickles by value with a user's subclass.
     """
 
-    __module__ = "roastcoffea.instrumentation"  # in copies of another name, too
+    __module__ = "roastcoffea.instrumentation"  # also in a copy with another name
 
     def __init__(self, processor: Any = None, name: str = "") -> None:
         self.processor = processor

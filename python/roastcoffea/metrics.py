@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``get_metrics()`` gives: a dict of C's numbers, with the bulky parts on demand.
+"""The dict of ``get_metrics()``: numbers from C, with the large parts on demand.
 
-No formula is in here. Chunk dicts and samples of a large run are built on first access;
-in every other respect this is a plain dict.
+There is no formula in here. Chunk dicts and samples are built on first access; in every
+other respect this is a plain dict.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def chunk_dicts(
     rows: Iterable[tuple[bytes, int, int, bool]], by_user: list[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """The records as real dicts; those that the user passed with all their keys."""
+    """The records as dicts; those that the user passed with all their keys."""
     passed: dict[Any, dict[str, Any]] = {
         identity_of(record) or (0, number): record
         for number, record in enumerate(by_user, 1)
@@ -36,7 +36,7 @@ def chunk_dicts(
 
 
 def _made_first(name: str) -> Any:
-    """A method of dict, after all values were made."""
+    """A method of dict that builds all values first."""
     method = getattr(dict, name)
 
     @functools.wraps(method)
@@ -76,9 +76,6 @@ class Metrics(dict[str, Any]):
         if run.custom_metrics:
             self["custom_metrics"] = run.custom_metrics
 
-    def _made(self) -> list[str]:
-        return list(dict.keys(self))
-
     def _unmade(self) -> list[str]:
         """The keys whose values are not made yet."""
         return list(self._makers)
@@ -86,7 +83,7 @@ class Metrics(dict[str, Any]):
     def __missing__(self, key: str) -> Any:
         make = self._makers.get(key)
         if make is None:
-            if super().__contains__(key):  # another thread was quicker
+            if super().__contains__(key):  # by another thread meanwhile
                 return super().__getitem__(key)
             raise KeyError(key)
         value = make()
@@ -141,7 +138,7 @@ class Metrics(dict[str, Any]):
 
     __hash__ = None
 
-    # Those that look at all values make them first.
+    # These use all values.
     __iter__ = _made_first("__iter__")
     __reversed__ = _made_first("__reversed__")
     __eq__ = _made_first("__eq__")
@@ -156,10 +153,10 @@ class Metrics(dict[str, Any]):
 
 
 def streamed(run: Run) -> dict[str, Any]:
-    """The metrics of a run, to be written once from the first to the last.
+    """The metrics of a run, to be written once in order.
 
-    The dicts of 10^5 chunks take gigabytes: unless they were made before, they are made
-    one by one as they are written, and ``chunk_info``, which follows, with them.
+    The dicts of 10^5 chunks take gigabytes: unless they exist already, they are built
+    one by one while they are written, and ``chunk_info``, which follows, with them.
     """
     metrics = run.metrics
     info: dict[Any, Any] = {}
@@ -173,7 +170,7 @@ def streamed(run: Run) -> dict[str, Any]:
             info.update(build_chunk_info([record]))
             yield record
 
-    found = {name: metrics[name] for name in (*metrics._made(), *(unmade - last))}
+    found = {name: metrics[name] for name in (*dict.keys(metrics), *(unmade - last))}
     return found | {"raw_chunk_metrics": Stream(chunks()), "chunk_info": info}
 
 

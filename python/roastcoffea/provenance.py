@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the numbers of a run come from: versions, command, host, settings, code.
 
-What matters after a crash and costs next to nothing is stored when the block begins.
-The rest (packages that are not imported, whether the code was changed since its last
-commit) is stored when a file is written or ``run.provenance`` is read. Of the
-environment only the ids of jobs, pods and sites are read; the user's home appears as
-``~``.
+Cheap facts are stored when the block begins, so that a crashed run has them. The others
+(packages that are not imported, uncommitted changes of the code) are stored when a file
+is written or ``run.provenance`` is read. Of the environment only the ids of jobs, pods
+and sites are read; the user's home is written as ``~``.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ SCALARS = (bool, int, float, str)
 
 
 def at_begin() -> dict[str, str]:
-    """What is known at once."""
+    """Facts that cost almost no time."""
     system = os.uname()
     facts = {
         "version.roastcoffea": _probe.version,
@@ -65,7 +64,7 @@ def at_begin() -> dict[str, str]:
 
 
 def at_end() -> dict[str, str]:
-    """What takes some milliseconds to find out."""
+    """Facts that take some milliseconds."""
     return versions(PACKAGES) | git_state(folder_of_script())
 
 
@@ -73,7 +72,7 @@ def at_end() -> dict[str, str]:
 
 
 def versions(names: Iterable[str]) -> dict[str, str]:
-    """Of those that are installed; none is imported for it."""
+    """Versions of installed packages; none is imported."""
     from importlib import metadata
 
     found = {}
@@ -130,7 +129,8 @@ def folder_of_script() -> Path:
 def commit_of(folder: Path) -> str | None:
     """The commit that is checked out, read from git's own files."""
     try:
-        git = next((p / ".git" for p in (folder, *folder.parents) if _is_git(p)), None)
+        folders = (p / ".git" for p in (folder, *folder.parents))
+        git = next((path for path in folders if path.exists()), None)
         if git is None:
             return None
         if git.is_file():  # a worktree: "gitdir: PATH"
@@ -139,10 +139,6 @@ def commit_of(folder: Path) -> str | None:
         return _hash(head if not head.startswith("ref: ") else _ref(git, head[5:]))
     except (OSError, ValueError):
         return None
-
-
-def _is_git(folder: Path) -> bool:
-    return (folder / ".git").exists()
 
 
 def _line(path: Path) -> str:

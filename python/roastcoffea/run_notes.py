@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Texts, labels and documents that are kept with a run.
+"""Texts, labels and documents of a run.
 
-They are notes of the run in C as soon as they are known: a live file has them even if
-this process is killed, and an opened run gives the same answers as the saved one.
-Documents (values that users pass) are JSON, see export/encoding.py.
+They are stored as notes of the run in C at once, so that the live file of a killed
+process has them. Documents (values that users pass) are JSON, see export/encoding.py.
 """
 
 from __future__ import annotations

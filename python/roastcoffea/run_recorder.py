@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records a run while its block lasts: called by the collector, the hook on coffea's
-Runner and the Dask side.
+"""Records a run while its block lasts: called by the collector, the wrapper on coffea's
+Runner and the Dask modules.
 
-Facts go to the run in C at once. An error in here is counted and shown, never raised.
+Facts go to the run in C at once. Errors in here are counted, never raised.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class RunRecorder:
     # ---- from the collector ------------------------------------------------------
 
     def begin(self, labels: Mapping[Any, Any], tracked: str) -> None:
-        """The block begins; ``tracked`` says how workers are sampled."""
+        """The block begins; ``tracked`` is a text: how workers are sampled."""
         self.core.set_fact("monitor_errors", 0)
         self.notes.set_text("id", secrets.token_hex(16))
         provenance.store(self.core, {"worker_tracking": tracked})
@@ -75,7 +75,7 @@ class RunRecorder:
             return self._spool
 
     def on_dask(self) -> Watches:
-        """The schedulers of the run; from now on they know its workers."""
+        """The schedulers of the run, which report its workers from now on."""
         with self.lock:
             if self._dask is None:
                 from roastcoffea.dask.watch import Watches
@@ -87,12 +87,12 @@ class RunRecorder:
             return self._dask
 
     def end_dask(self) -> None:
-        """No task of the run is sent any more."""
+        """The run submits no more tasks."""
         if self._dask is not None:
             self._dask.end()
-            self.guarded("text of the cluster", self._describe_cluster)
+            self.guarded("text of the cluster", self._set_cluster_text)
 
-    def _describe_cluster(self) -> None:
+    def _set_cluster_text(self) -> None:
         text = results.cluster_text(self.core.metrics(True))
         self.notes.set_text("executor", text)
 
@@ -112,7 +112,7 @@ class RunRecorder:
         self.guarded("records and sections of the user", self.notes.write_lists)
 
     def take_tracking(self, sampled: Any) -> None:
-        """What a user's backend sampled; its workers replace those of the executors."""
+        """Data of a user's backend; its workers replace those of the executors."""
         counts = 0
         try:
             found = dict(sampled or {})
@@ -127,17 +127,17 @@ class RunRecorder:
         name = "tracking_data"
         try:
             self.notes.set_document(name, found)
-        except _probe.RoastError:  # too long for a note: without what are samples now
+        except _probe.RoastError:  # too long for a note: without the samples
             series = _core.series_value_keys()
             self.notes.write(name, {k: v for k, v in found.items() if k not in series})
 
     def take_spans(self, spans: Any) -> None:
-        """What a user's backend measured under spans."""
+        """Span metrics of a user's backend."""
         self.guarded("span_metrics", self.core.set_activities, spans or {})
         self.keep_spans(spans)
 
     def keep_spans(self, spans: Any) -> None:
-        """Spans as they came, beside the metrics that are made of them."""
+        """Keep the spans unchanged, beside the metrics computed from them."""
         name = "span_metrics"
         self.guarded(name, self.notes.set_document, name, dict(spans or {}))
 
@@ -150,7 +150,7 @@ class RunRecorder:
 
     def note_error(self, where: str, error: BaseException, count: int = 1) -> None:
         """Count an error of the monitor; the first one is kept as a text."""
-        with contextlib.suppress(MemoryError):  # then it is counted at least
+        with contextlib.suppress(MemoryError):  # it is counted anyway
             if not self.notes.text("first_error"):
                 text = f"{where}: {_one_line(error)}"[:300]
                 self.notes.set_text("first_error", text)
@@ -163,10 +163,6 @@ class RunRecorder:
             step(*args)
         except Exception as error:
             self.note_error(what, error)
-
-    def add_remark(self, text: str) -> None:
-        """Say what is missing in the run and why."""
-        self.notes.add_remark(text)
 
     def count_live_errors(self) -> None:
         """Count the errors of the live file since the last call."""
@@ -206,7 +202,7 @@ class RunRecorder:
         )
 
     def _sample_here(self) -> None:
-        """The workers are processes of this machine after all."""
+        """Start the sampling of this machine, if it was postponed."""
         interval_s, self.local_interval_s = self.local_interval_s, 0.0
         if interval_s:
             self.core.unwatch()
@@ -252,7 +248,7 @@ class RunRecorder:
         self.guarded("frames", self.core.add_frames, frames)
 
     def receive_late(self, frames: Iterable[bytes], lost: bool) -> None:
-        """Frames that came with the output: on Dask, or because the spool is lost."""
+        """Frames that came with the output: on Dask, or without a spool."""
         pieces = list(frames)
         self.core.add_frames(b"".join(pieces))
         if lost:
@@ -268,12 +264,12 @@ class RunRecorder:
         self.notes.set_text("failure", _one_line(error))
 
     def call_returned(self) -> None:
-        """The call gave an output: the results of its chunks are not lost."""
+        """The call returned an output: the results of its chunks are not lost."""
         self.core.add_fact("runner_outputs", 1)
         self._without_output -= 1
 
     def lacks_output(self) -> bool:
-        """Whether results of chunks, and what came with them, may not have arrived."""
+        """Whether results of chunks, and frames with them, may be missing."""
         return self._without_output > 0
 
     def take_wrapped(self, wrapped: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders through which processes of this machine hand frames to their collector.
+"""Folders through which processes of this machine pass frames to their collector.
 
-A collector holds a lock on its folder for as long as it lives. Folders whose lock is
-free were left by a collector that was killed: the next one removes them.
+A collector holds a lock on its folder while it lives. A folder with a free lock belongs
+to a collector that was killed: the next one removes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from roastcoffea import _core
-from roastcoffea.coffea.work_function import ASKED
+from roastcoffea.coffea.work_function import FILE_READS
 
 PREFIX = "roast-spool-"
 TRIES = 5
@@ -41,12 +41,12 @@ def remove(folder: str | None) -> None:
 
 def _empty(folder: str) -> None:
     with contextlib.suppress(OSError):  # mostly there is none
-        os.unlink(os.path.join(folder, ASKED))
+        os.unlink(os.path.join(folder, FILE_READS))
     _core.remove_spool(folder)
 
 
 def _make_locked() -> str | None:
-    """None when another collector took it for abandoned, before it was locked."""
+    """None if another collector removed it as abandoned before it was locked."""
     folder = tempfile.mkdtemp(prefix=PREFIX)
     try:
         descriptor = _lock(folder)
@@ -71,12 +71,12 @@ def _lock(folder: str) -> int:
 
 
 def _close(descriptor: int) -> None:
-    with contextlib.suppress(OSError):  # a program may close whatever it finds open
+    with contextlib.suppress(OSError):  # a program may have closed all descriptors
         os.close(descriptor)
 
 
 def _forget_locks() -> None:
-    """A forked child would hold them for longer than the process that collects."""
+    """In a forked child, which would hold them longer than the collector."""
     for descriptor in _locks.values():
         _close(descriptor)
     _locks.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a table of a run is shown, and handed to packages that may be there.
+"""Displays a table of a run, and converts it for other packages.
 
 ``_core.Table`` calls these. NumPy, pandas and pyarrow are imported on first use;
 packages that take Arrow streams (polars, DuckDB, pyarrow) need nothing of this.
@@ -97,7 +97,7 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "text": _text,
 }
 
-# ---- handed on -----------------------------------------------------------------------
+# ---- other packages ------------------------------------------------------------------
 
 
 def to_numpy(column: Column) -> Any:

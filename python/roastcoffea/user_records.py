@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports, chunk records and sections that users pass to a run, some of them twice.
 
-A dict that was made from one of our records carries its identity, and the core counts
-it once. A dict made by hand has none: it counts again unless an equal one came with an
-earlier call.
+A dict that was made from one of our records has its identity, and the core counts it
+once. A dict made by hand has none: it counts again, unless an earlier call had an equal
+one.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class UserRecords:
             core.add_frames(frame, True)
             return
         if not isinstance(record, Mapping):
-            raise TypeError(f"a chunk record is a mapping, not {type(record).__name__}")
+            kind = type(record).__name__
+            raise TypeError(f"a chunk record must be a mapping, not {kind}")
         given = dict(record)
         if identity_of(given) is None:
             if self._is_from_here(given):

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import framing
+import handmade_frames
 from roastcoffea import _core, _probe
 from roastcoffea.coffea.fileset import text_of
 
@@ -135,10 +135,10 @@ def live(path: Path) -> None:
 
 
 def begun_attempt() -> bytes:
-    """An attempt that never ended, at a file that nobody knows by name."""
+    """An attempt that never ended, of a file without a known name."""
     identity = bytes(16) + (77).to_bytes(8, "little") + (1).to_bytes(4, "little")
     place = b"".join(n.to_bytes(4, "little") for n in (11, 22, 0, 100))
-    return framing.frame(framing.BEGIN, identity=identity, place=place)
+    return handmade_frames.frame(handmade_frames.BEGIN, identity=identity, place=place)
 
 
 def twelve(slower: float = 1.0, threads: int = 2, seconds: float = 6.0) -> _core.Run:

@@ -24,11 +24,11 @@ from coffea.nanoevents import BaseSchema
 from coffea.processor import Runner
 from distributed import Client, LocalCluster
 
-from collecting import CHUNKS, EVENTS, Measured, Plain, fileset_of
+from collector_helpers import CHUNKS, EVENTS, Measured, Plain, fileset_of
 from roastcoffea import MetricsCollector, track_metrics
 from roastcoffea._core import batch_items, batch_rules
 from roastcoffea.dask.batches import Batches
-from scheduling import GONE_S, until
+from scheduler_runs import GONE_S, until
 from sharing import kept
 
 ENDS = {number: name for name, number in batch_rules()["ends"].items()}
@@ -153,7 +153,7 @@ class Calling(Measured):
 
 
 def wait_for_file(folder: str) -> None:
-    """Until somebody makes the file ``go`` there; it says ``here`` first."""
+    """Wait until the file ``go`` exists there; it writes ``here`` first."""
     Path(folder, "here").touch()
     while not Path(folder, "go").exists():
         time.sleep(0.01)
@@ -162,11 +162,11 @@ def wait_for_file(folder: str) -> None:
 await_until = until
 
 
-# ---- what the scheduler told ---------------------------------------------------------
+# ---- events of the scheduler ------------------------------------------------------
 
 
-class Heard:
-    """A second reader of what the scheduler's plugin tells, in Python."""
+class Received:
+    """A second reader of what the scheduler's plugin reports, in Python."""
 
     def __init__(self, monkeypatch: Any) -> None:
         self.tasks: list[dict[str, Any]] = []
@@ -206,8 +206,8 @@ class Heard:
             self._names[name][values[0]] = words[0]
         elif name == "left":
             worker = self._names["worker"][values[0]]
-            told = {"worker": worker, "expected": values[2], "reason": words[0]}
-            self.left.append(told)
+            reported = {"worker": worker, "expected": values[2], "reason": words[0]}
+            self.left.append(reported)
         elif name == "task":
             _, prefix, worker, end, _, start, stop = values
             self.tasks.append(

@@ -66,7 +66,7 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(autouse=True)
 def fresh_monitor(request: pytest.FixtureRequest) -> Iterator[None]:
     """Default settings, an empty outbox, and no error of the monitor by the end."""
-    _probe.configure(enabled=True, live=False, exact_peak=False, run_id=None)
+    _probe.configure(enabled=True, exact_peak=False)
     _probe.configure(byte_source=byte_source)  # which is given up after some errors
     _probe.take_records()
     before = _probe.status()["monitor_errors"]
@@ -78,7 +78,7 @@ def fresh_monitor(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def monitor_errors() -> Callable[[], int]:
-    """Asked for by tests in which the monitor errs: how often since their start."""
+    """Requested for by tests in which the monitor errs: how often since their start."""
     before = _probe.status()["monitor_errors"]
     return lambda: _probe.status()["monitor_errors"] - before
 

@@ -60,7 +60,7 @@ def sweep(operation):
     for start in range(MOST):
         untouched = True
         for stop in (start + 1, 0):
-            _probe.configure(enabled=True, live=False)
+            _probe.configure(enabled=True)
             before = errors()
             result = attempt(operation, start, stop)
             counted = errors() > before

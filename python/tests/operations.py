@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from framing import a_frame_with_a_ladder
+from handmade_frames import a_frame_with_a_ladder
 from roastcoffea import (
     BaseInstrumentationContext,
     _probe,
@@ -166,20 +166,6 @@ def chunk_of_a_function() -> Operation:
     analyse._roastcoffea_collect_metrics = True  # type: ignore[attr-defined]
     events = Events()
     return lambda: analyse(events, 1, key=2)
-
-
-@operation
-def chunk_with_live_frames() -> Operation:
-    run = of_chunk(lambda *_: {"n": 1})
-
-    def live() -> Any:
-        _probe.configure(live=True)
-        try:
-            return run()
-        finally:
-            _probe.configure(live=False)
-
-    return live
 
 
 @operation

@@ -131,7 +131,7 @@ tried: set[tuple[int, str]] = set()  # in the process where chunks run
 
 
 class Failing(processor.ProcessorABC):
-    """Fails at chosen chunks; `run_name` tells the runs of one worker apart."""
+    """Fails at chosen chunks; `run_name` distinguishes the runs of one worker."""
 
     def __init__(self, run_name, always=()):
         self.run_name = run_name

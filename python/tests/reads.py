@@ -20,7 +20,7 @@ from coffea import processor
 from coffea.nanoevents import NanoAODSchema, PHYSLITESchema
 
 import roastcoffea
-from collecting import iterative
+from collector_helpers import iterative
 
 EVENTS = 1200
 BASKETS = 4  # of each branch
@@ -208,8 +208,8 @@ def check_bytes(run: Run) -> None:
     metrics = run.metrics
     read = sum(row["bytes"] for row in metrics["branch_costs"].values())
     assert read == metrics["column_bytes"]
-    told = metrics["open_bytes"] + metrics["metadata_bytes"] + read
-    assert told == run.report["bytesread"] == metrics["total_bytes_read"]
+    reported = metrics["open_bytes"] + metrics["metadata_bytes"] + read
+    assert reported == run.report["bytesread"] == metrics["total_bytes_read"]
     ends = metrics["per_endpoint"].values()
     assert sum(end["bytes"] for end in ends) == run.report["bytesread"]
 

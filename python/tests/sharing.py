@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several processes share the tests: each takes the next file that nobody has begun.
+"""Several processes share the tests: each takes the next file that no other has begun.
 
 tools/pytests.py starts them and names a folder that they have in common. Whole files
 are taken, because what is costly in one (a pool, a run) is made once for all its tests.
@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-WAITING = re.compile(r"test_(budget|dask|diseases|selftest)")
+WAITING = re.compile(r"test_(budget|dask|findings_|selftest)")
 
 
 class Kept:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ladders import runqueue_s
+from ladder_clocks import runqueue_s
 
 
 class SlowServer(http.server.ThreadingHTTPServer):
@@ -66,7 +66,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         with self.server.noted():
             content = (self.server.folder / self.path.lstrip("/")).read_bytes()
-            first, last = self.asked_for(len(content))
+            first, last = self.requested(len(content))
             part = content[first : last + 1]
             status = self.server.status or (206 if len(part) < len(content) else 200)
             if status >= 400:
@@ -83,7 +83,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(part)
             self.wfile.flush()
 
-    def asked_for(self, size: int) -> tuple[int, int]:
+    def requested(self, size: int) -> tuple[int, int]:
         """The first and last byte; all, unless there is one range."""
         kind, _, text = self.headers.get("Range", "").partition("=")
         if kind != "bytes" or "," in text:

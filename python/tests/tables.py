@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from framing import frame, pairs
+from handmade_frames import frame, pairs
 from roastcoffea import _core
 
 EPOCH_NS = 1_700_000_000_000_000_000
@@ -23,7 +23,7 @@ def empty_run() -> _core.Run:
 
 
 def chunk(**fields: Any) -> bytes:
-    """A record that somebody made: it has no identity, so it never repeats another."""
+    """A record made by hand: it has no identity, so it never repeats another."""
     return frame(**({"status": OK, "dataset": "ttbar", "file": "a.root"} | fields))
 
 

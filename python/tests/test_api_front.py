@@ -92,7 +92,7 @@ def test_errors_are_runtime_errors_of_ours():
         ("track_bytes", "(processor, events, name)"),
     ],
 )
-def test_names_tell_how_they_are_called(name, signature):
+def test_names_have_signatures(name, signature):
     function = getattr(roastcoffea, name)
     assert str(inspect.signature(function)) == signature
     assert function.__doc__

@@ -230,8 +230,8 @@ def take_with_duckdb(ours):
 
 
 USES = {
-    "nobody": lambda table: table.__arrow_c_stream__(),
-    "nobody, schema": lambda table: table.__arrow_c_schema__(),
+    "unused": lambda table: table.__arrow_c_stream__(),
+    "unused schema": lambda table: table.__arrow_c_schema__(),
     "pyarrow": lambda table: pa.table(table)["duration"].null_count,
     "polars": lambda table: pl.DataFrame(table)["duration"].null_count(),
     "duckdb": take_with_duckdb,

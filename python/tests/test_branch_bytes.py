@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every byte has a name: what coffea counts as read is told by branch, tree metadata
-and opening, to the byte, for every kind of file."""
+"""Every byte is accounted for: what coffea counts as read is split by branch, tree
+metadata and opening, to the byte, for every kind of file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import uproot
 from coffea.nanoevents import BaseSchema
 
-from collecting import threads
+from collector_helpers import threads
 from reads import (
     CHUNKS,
     CODECS,

@@ -78,7 +78,7 @@ def test_branches_that_were_preloaded_for_nothing_are_flagged(folder):
 # ---- several files ----------------------------------------------------------------
 
 
-def test_files_with_different_access_are_told_apart(folder):
+def test_files_with_different_access_are_distinguished(folder):
     one, two = folder / "zlib.root", folder / "other.root"
     files = fileset(one) | {"two": fileset(two)["all"]}
     run = Run(files, Reader(["Hit_value", "event"], two=["Track_length"]))
@@ -121,8 +121,8 @@ def test_files_that_process_opens_itself_are_not_the_chunks(runs, folder, other)
     for chunk, alone in zip(run.chunks, runs["zlib"].chunks, strict=True):
         read = bytes_of(chunk)
         assert read == {name: bytes_of(alone)[name] for name in ("Hit_value", "nHit")}
-        told = chunk["open_bytes"] + chunk["metadata_bytes"] + sum(read.values())
-        assert told == run.truth_of(chunk)["bytesread"]
+        reported = chunk["open_bytes"] + chunk["metadata_bytes"] + sum(read.values())
+        assert reported == run.truth_of(chunk)["bytesread"]
         assert chunk["other_bytes"] == 0
     check_access(run)
     assert run.metrics["file_metadata"].keys() == {str(folder / "zlib.root")}

@@ -14,7 +14,7 @@ import pytest
 from coffea.nanoevents import NanoAODSchema
 
 from clusters import Dying, dask_runner, on_dask, open_client, shared_client
-from collecting import (
+from collector_helpers import (
     EVENTS,
     Measured,
     fileset_of,

@@ -13,9 +13,9 @@ import shutil
 import pytest
 from coffea.nanoevents import BaseSchema
 
-from budget_plants import Planted, sleep_once, slept_s, slow_schema
 from clusters import on_dask, shared_client
-from collecting import fileset_of, iterative, make_runner, open_pool, processes
+from collector_helpers import fileset_of, iterative, make_runner, open_pool, processes
+from planted_sleeps import Planted, sleep_once, slept_s, slow_schema
 from roastcoffea import MetricsCollector
 
 client = pytest.fixture(scope="module")(shared_client)

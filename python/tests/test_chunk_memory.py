@@ -34,7 +34,7 @@ def touched_memory_is_the_change():
     assert after == pytest.approx(get_process_memory(), rel=0.05)
 
 
-def track_memory_says_what_its_section_kept():
+def track_memory_shows_what_its_section_kept():
     memory = []
 
     def work(self, events) -> None:
@@ -83,7 +83,7 @@ def peak_below_an_older_one_is_sampled():
     "case",
     [
         touched_memory_is_the_change,
-        track_memory_says_what_its_section_kept,
+        track_memory_shows_what_its_section_kept,
         pytest.param(
             peak_is_exact_where_the_kernel_mark_may_be_reset,
             marks=needs_reset,

@@ -17,7 +17,7 @@ from coffea.nanoevents import NanoAODSchema
 
 import make_samples
 from roastcoffea import _probe, track_metrics
-from support import KEY, CountedEvents, Events, measure, waiting
+from support import KEY, CountedEvents, measure, waiting
 from ttbar import TtbarProcessor
 
 
@@ -266,10 +266,3 @@ def test_counter_that_goes_backwards_gives_no_bytes():
     record = measure(work, events)
     assert record["bytes_read"] is None
     assert "bytes_read" in record["unavailable"]
-
-
-def test_run_id_is_that_of_the_settings():
-    _probe.configure(run_id=bytes(range(16)))
-    assert measure(lambda *_: None)["run_id"] == bytes(range(16)).hex()
-    _probe.configure(run_id=None)
-    assert "run_id" not in measure(lambda *_: None, Events())

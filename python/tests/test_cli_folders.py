@@ -53,7 +53,7 @@ def too_deep(tmp_path: Path) -> Iterator[Path]:
         shutil.rmtree(tmp_path / ("d" * 200))
 
 
-def test_check_says_when_it_could_not_look_everywhere(too_deep: Path) -> None:
+def test_check_reports_what_it_could_not_read(too_deep: Path) -> None:
     done = roast("check", too_deep)
     assert done.stdout == f"{too_deep}/a.roast: ok\n"
     assert done.stderr.count("\n") == 1
@@ -61,7 +61,7 @@ def test_check_says_when_it_could_not_look_everywhere(too_deep: Path) -> None:
     assert done.returncode == 3
 
 
-def test_check_of_what_it_could_not_look_into_is_no_success(too_deep: Path) -> None:
+def test_check_fails_for_what_it_could_not_read(too_deep: Path) -> None:
     (too_deep / "a.roast").unlink()
     done = roast("check", too_deep)
     assert (done.stdout, done.returncode) == ("", 3)

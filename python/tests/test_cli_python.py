@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program and Python: ``python -m roastcoffea``, ``roast run``, ``roast doctor``,
-the man page, and arguments that nobody would write."""
+the man page, and strange arguments."""
 
 from __future__ import annotations
 
@@ -160,20 +160,20 @@ def alone(tmp_path):
     return copy
 
 
-def test_run_without_python_says_so(alone, script):
+def test_run_without_python_reports_it(alone, script):
     code, printed, errors = run(alone, "run", script, PATH="/nonexistent")
     assert (code, printed, errors.count("\n")) == (4, "", 1)
     assert "ROAST_PYTHON" in errors
 
 
-def test_doctor_asks_python_for_hooks(alone):
+def test_doctor_runs_python_for_hooks(alone):
     code, printed, errors = run(alone, "doctor", ROAST_PYTHON=sys.executable)
     assert (code, errors) == (0, "")
     assert re.search(r"^  yes hooks +(\d+) of \1 found$", printed, re.M)
     assert re.search(r"^ +coffea +\d", printed, re.M)
 
 
-def test_doctor_without_python_says_so(alone):
+def test_doctor_without_python_reports_it(alone):
     code, printed, errors = run(alone, "doctor", PATH="/nonexistent")
     assert (code, errors) == (0, "")
     line = "  hooks: not checked, no Python with roastcoffea next to this program"

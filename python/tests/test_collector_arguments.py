@@ -11,7 +11,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,
@@ -100,7 +100,7 @@ def test_second_position_is_the_output_directory(tiny_file, tmp_path):
     assert stored["total_events"] == EVENTS
 
 
-def test_measurement_of_output_dir_has_the_name_asked_for(tiny_file, tmp_path):
+def test_measurement_of_output_dir_has_the_given_name(tiny_file, tmp_path):
     with roastcoffea.monitor(tmp_path, measurement_name="mine") as collector:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
     metrics, t_start, t_end = roastcoffea.load_measurement(tmp_path / "mine")

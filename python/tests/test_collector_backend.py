@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A user's own backend: asked at the right moments, its samples and spans kept, its
-failures told."""
+"""A user's own backend: called at the right moments, its samples and spans kept, its
+failures reported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import importlib.metadata
 import pytest
 from coffea import processor
 
-from collecting import EVENTS, Plain, fileset_of, make_runner
+from collector_helpers import EVENTS, Plain, fileset_of, make_runner
 from roastcoffea import MetricsCollector
 from roastcoffea.backends import registry
 from roastcoffea.backends.base import AbstractMetricsBackend
@@ -75,7 +75,7 @@ def test_backend_of_the_users_is_used(tiny_file):
     assert collector.span_metrics == metrics["raw_span_metrics"] != {}
 
 
-def test_backend_is_not_asked_for_workers_that_nobody_wants():
+def test_backend_does_not_sample_workers_if_tracking_is_off():
     backend = Backend()
     with MetricsCollector(None, backend=backend, track_workers=False) as collector:
         pass
@@ -84,7 +84,7 @@ def test_backend_is_not_asked_for_workers_that_nobody_wants():
 
 
 @pytest.mark.parametrize("fails", ["start_tracking", "stop_tracking", "create_span"])
-def test_failing_backend_is_told_not_raised(fails, tiny_file):
+def test_error_of_a_backend_is_reported_not_raised(fails, tiny_file):
     metrics = run(MetricsCollector(None, backend=Backend(fails)), tiny_file)
     assert metrics["total_events"] == EVENTS
     assert f"{fails} failed" in metrics["monitor_first_error"]

@@ -12,7 +12,7 @@ import pytest
 from coffea.processor import Err, Ok
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     EVENTS,
     Measured,
     MeasuredFailing,
@@ -207,9 +207,7 @@ def test_only_what_a_partial_output_lacks_is_run_again(tiny_file, tmp_path):
     )
 
 
-def test_all_is_run_again_without_an_output_that_tells_what_is_in_it(
-    tiny_file, tmp_path
-):
+def test_all_is_run_again_without_an_output(tiny_file, tmp_path):
     bad, fileset = good_and_bad(tiny_file, tmp_path)
     with roastcoffea.monitor() as collector:
         result = result_runner(iterative(retries=0))(fileset, FailingInOne())

@@ -13,7 +13,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Failing,
@@ -213,7 +213,7 @@ def test_interrupt_in_a_chunk_is_the_users(error, tiny_file):
     assert collector.get_metrics()["num_failed_chunks"] == 1
 
 
-def test_run_that_failed_and_was_handled_in_the_block_is_told(tiny_file):
+def test_failed_run_that_the_block_handled_is_reported(tiny_file):
     with roastcoffea.monitor() as collector:
         with pytest.raises(Exception, match="mine"):
             make_runner()(fileset_of(tiny_file), Failing(ValueError("mine")))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,
@@ -74,7 +74,7 @@ def test_threads_of_one_process_share_its_cores(tiny_file):
     assert collector.get_metrics()["total_cores"] == 2
 
 
-def test_run_that_is_kept_tells_all_by_itself(tiny_file, capsys):
+def test_run_object_is_complete_without_its_collector(tiny_file, capsys):
     with roastcoffea.monitor() as collector:
         make_runner()(fileset_of(tiny_file), processor_instance=Measured())
     run = collector.run

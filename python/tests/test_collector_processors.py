@@ -10,7 +10,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,

@@ -10,7 +10,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,
@@ -47,17 +47,17 @@ class Block:
 
 @pytest.fixture(scope="module", params=EXECUTORS)
 def unchanged(request, tiny_file):
-    """No decorator, no report, nothing handed over."""
+    """No decorator, no report, nothing passed."""
     return Block(request.param, Plain(), tiny_file)
 
 
 @pytest.fixture(scope="module", params=EXECUTORS)
 def detailed(request, tiny_file):
-    """Decorated, with savemetrics; still nothing handed over."""
+    """Decorated, with savemetrics; still nothing passed."""
     return Block(request.param, Measured(), tiny_file, savemetrics=True)
 
 
-# ---- an analysis that has never heard of us ----------------------------------------
+# ---- an analysis without roastcoffea in it --------------------------------------
 
 
 def test_output_of_an_unchanged_analysis_is_its_own(unchanged):
@@ -118,23 +118,23 @@ class SwitchedOff(Plain):
 
 
 @pytest.fixture(scope="module", params=EXECUTORS)
-def untold(request, tiny_file):
+def unreported(request, tiny_file):
     return Block(request.param, SwitchedOff(), tiny_file)
 
 
 @pytest.mark.parametrize("name", ["total_bytes_read", "chunk_duration_mean"])
-def test_what_nobody_told_has_a_reason(untold, name):
-    assert name not in untold.metrics
-    assert untold.metrics["unavailable"][name]
+def test_unknown_values_have_a_reason(unreported, name):
+    assert name not in unreported.metrics
+    assert unreported.metrics["unavailable"][name]
 
 
-def test_what_documents_index_is_there_as_nan_with_a_reason(untold):
-    assert math.isnan(untold.metrics["total_bytes_read_coffea"])
-    assert untold.metrics["unavailable"]["total_bytes_read_coffea"]
+def test_what_documents_index_is_there_as_nan_with_a_reason(unreported):
+    assert math.isnan(unreported.metrics["total_bytes_read_coffea"])
+    assert unreported.metrics["unavailable"]["total_bytes_read_coffea"]
 
 
-def test_whole_chunks_have_a_clock_without_a_decorator_too(untold):
-    metrics = untold.metrics
+def test_whole_chunks_have_a_clock_without_a_decorator_too(unreported):
+    metrics = unreported.metrics
     assert 0 < metrics["processor_cpu_time_seconds"] <= metrics["tree_cpu_seconds"]
 
 
@@ -183,7 +183,7 @@ def test_sections_of_decorated_chunks_are_counted(detailed):
     assert sum(times) <= sum(durations)
 
 
-def test_report_is_taken_without_being_handed_over(detailed):
+def test_report_is_taken_without_being_passed(detailed):
     metrics, report = detailed.metrics, detailed.report
     assert metrics["total_events"] == report["entries"] == EVENTS
     assert metrics["total_bytes_read"] == report["bytesread"]
@@ -269,7 +269,7 @@ def test_fileset_in_a_file_is_measured_with_names(tiny_file, tmp_path):
     assert set(collector.get_metrics()["per_file"]) == {str(tiny_file)}
 
 
-def test_block_without_a_run_says_why_nothing_is_there(capsys):
+def test_block_without_a_run_reports_why_it_is_empty(capsys):
     with roastcoffea.monitor() as collector:
         pass
     metrics = collector.get_metrics()

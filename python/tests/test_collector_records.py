@@ -12,7 +12,7 @@ import pickle
 import pytest
 
 import roastcoffea
-from collecting import CHUNKS, EVENTS, Measured, fileset_of, make_runner, starts
+from collector_helpers import CHUNKS, EVENTS, Measured, fileset_of, make_runner, starts
 from support import KEY
 
 # as the earlier package made them
@@ -41,7 +41,7 @@ def old(**changes):
     return copy.deepcopy(OLD) | changes
 
 
-class Handed:
+class Passed:
     """A measured run, with everything a user could hand over."""
 
     def __init__(self, path, analysis=None):
@@ -77,27 +77,27 @@ STEPS = ("set_report", "extract", "set_chunks")
 @pytest.mark.parametrize("inside", [0, 1, 2, 3])
 @pytest.mark.parametrize("order", list(itertools.permutations(STEPS)), ids="-".join)
 def test_any_order_inside_and_after_gives_the_same(order, inside, tiny_file):
-    handed = Handed(tiny_file)
-    with handed.collector:
-        handed.run()
+    passed = Passed(tiny_file)
+    with passed.collector:
+        passed.run()
         for step in order[:inside]:
-            getattr(handed, step)()
-            handed.collector.get_metrics()
+            getattr(passed, step)()
+            passed.collector.get_metrics()
     for step in order[inside:]:
-        getattr(handed, step)()
-        handed.check()
-    handed.check()
+        getattr(passed, step)()
+        passed.check()
+    passed.check()
 
 
 def test_extracting_takes_the_key_out_and_twice_does_no_harm(tiny_file):
-    handed = Handed(tiny_file)
-    with handed.collector:
-        handed.run()
-    assert KEY in handed.output
+    passed = Passed(tiny_file)
+    with passed.collector:
+        passed.run()
+    assert KEY in passed.output
     for _ in range(2):
-        handed.extract()
-        assert set(handed.output) == {"n", "sum"}
-        handed.check()
+        passed.extract()
+        assert set(passed.output) == {"n", "sum"}
+        passed.check()
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_output_without_our_key_comes_back_as_it_is(output):
 
 @pytest.mark.parametrize("travel", [pickle, json, copy], ids=lambda m: m.__name__)
 def test_records_that_travelled_are_the_same_records(travel, tiny_file):
-    handed = Handed(tiny_file)
-    with handed.collector:
-        handed.run()
-    records = handed.output[KEY]
+    passed = Passed(tiny_file)
+    with passed.collector:
+        passed.run()
+    records = passed.output[KEY]
     if travel is pickle:
         records = pickle.loads(pickle.dumps(records))
         assert {type(record) for record in records} == {bytes}
@@ -125,26 +125,26 @@ def test_records_that_travelled_are_the_same_records(travel, tiny_file):
         records = json.loads(json.dumps([dict(record) for record in records]))
     else:
         records = copy.deepcopy(records)
-    handed.collector.set_chunk_metrics(records)
-    handed.check()
+    passed.collector.set_chunk_metrics(records)
+    passed.check()
 
 
-def test_own_list_of_chunks_handed_back_counts_once(tiny_file):
-    handed = Handed(tiny_file)
-    with handed.collector:
-        handed.run()
-    handed.collector.set_chunk_metrics(handed.collector.chunk_metrics)
-    handed.check()
+def test_own_list_of_chunks_passed_back_counts_once(tiny_file):
+    passed = Passed(tiny_file)
+    with passed.collector:
+        passed.run()
+    passed.collector.set_chunk_metrics(passed.collector.chunk_metrics)
+    passed.check()
 
 
 def test_records_of_another_collector_are_taken(tiny_file):
     """A run in one session, looked at in another."""
-    handed = Handed(tiny_file)
-    with handed.collector:
-        handed.run()
+    passed = Passed(tiny_file)
+    with passed.collector:
+        passed.run()
     with roastcoffea.monitor() as other:
-        other.extract_metrics_from_output({KEY: list(handed.output[KEY])})
-        other.set_coffea_report((handed.output, handed.report))
+        other.extract_metrics_from_output({KEY: list(passed.output[KEY])})
+        other.set_coffea_report((passed.output, passed.report))
     metrics = other.get_metrics()
     assert metrics["total_events"] == EVENTS
     assert starts(other.chunk_metrics) == [0, 1000, 2000]
@@ -193,7 +193,7 @@ def test_records_made_by_hand_keep_every_key(way):
     assert collector.get_metrics()["raw_chunk_metrics"] == collector.chunk_metrics
 
 
-def test_same_list_handed_over_twice_counts_once():
+def test_same_list_passed_twice_counts_once():
     with roastcoffea.monitor() as collector:
         for _ in range(2):
             collector.set_chunk_metrics(two_old_records())
@@ -215,7 +215,7 @@ def test_equal_dicts_are_as_many_chunks_as_they_are():
     assert collector.get_metrics()["total_events"] == 12
 
 
-def test_dict_changed_after_it_was_handed_over_is_not_changed_here():
+def test_dict_changed_after_it_was_passed_is_not_changed_here():
     record = old()
     with roastcoffea.monitor() as collector:
         for n in range(3):
@@ -243,13 +243,13 @@ def test_rubbish_among_records_does_not_cost_the_others(bad):
 
 
 def test_records_of_both_kinds_add_up(tiny_file):
-    handed = Handed(tiny_file)
-    with handed.collector:
-        handed.run()
-        handed.collector.record_chunk_metrics(old())
-    assert len(handed.collector.chunk_metrics) == CHUNKS + 1
-    assert handed.collector.get_metrics()["num_chunks_processed"] == CHUNKS + 1
-    assert handed.collector.get_metrics()["total_events"] == EVENTS  # coffea's word
+    passed = Passed(tiny_file)
+    with passed.collector:
+        passed.run()
+        passed.collector.record_chunk_metrics(old())
+    assert len(passed.collector.chunk_metrics) == CHUNKS + 1
+    assert passed.collector.get_metrics()["num_chunks_processed"] == CHUNKS + 1
+    assert passed.collector.get_metrics()["total_events"] == EVENTS  # coffea's word
 
 
 # ---- sections made by hand ---------------------------------------------------------

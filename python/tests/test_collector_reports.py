@@ -7,7 +7,7 @@ import pytest
 from coffea.processor import Err, Ok
 
 import roastcoffea
-from collecting import EVENTS, Plain, fileset_of, make_runner
+from collector_helpers import EVENTS, Plain, fileset_of, make_runner
 
 REPORT = {"entries": 700, "bytesread": 8000, "processtime": 3.5, "chunks": 7}
 

@@ -8,7 +8,7 @@ import pytest
 from coffea.processor import Runner
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     EVENTS,
     FLAG,
     Failing,
@@ -164,7 +164,7 @@ def test_switched_off_by_the_environment(tiny_file):
         import sys
         from coffea.processor import Runner
         import roastcoffea
-        from collecting import Measured, Plain, fileset_of, make_runner
+        from collector_helpers import Measured, Plain, fileset_of, make_runner
         from test_collector_backend import Backend
         original, backend, analysis = Runner.run, Backend(), Measured()
         collector = roastcoffea.monitor(backend=backend, processor_instance=analysis)

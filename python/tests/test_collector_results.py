@@ -12,7 +12,7 @@ from coffea.nanoevents.trace import trace
 from coffea.processor import SimpleCheckpointer
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,

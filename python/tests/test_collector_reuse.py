@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One collector in several blocks, several collectors at once: every run keeps what is
-its own, nobody sees what is another's."""
+its own, and none sees those of another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     FLAG,
@@ -73,7 +73,7 @@ def test_second_block_does_not_get_the_first_ones_report(tiny_file):
     assert collector.section_metrics == []
 
 
-def test_output_of_the_first_block_can_be_handed_to_the_second_run(tiny_file):
+def test_output_of_the_first_block_can_be_passed_to_the_second_run(tiny_file):
     collector = MetricsCollector(None)
     output, _ = run_once(collector, tiny_file)
     with collector:
@@ -225,7 +225,7 @@ def test_collectors_in_two_threads_do_not_mix(shared, tiny_file):
 
 
 def test_many_threads_with_one_runner_and_one_processor(tiny_file):
-    """Nobody waits for anybody: entries and exits come in any order."""
+    """Entries and exits come in any order."""
     runner, analysis = make_runner(), Measured()
     around = Surroundings(runner, analysis)
     target = measured_in_a_thread(tiny_file, runner, analysis)

@@ -10,7 +10,15 @@ import pytest
 from coffea.processor import Runner
 
 import roastcoffea
-from collecting import CHUNKS, FLAG, Failing, Measured, Plain, fileset_of, make_runner
+from collector_helpers import (
+    CHUNKS,
+    FLAG,
+    Failing,
+    Measured,
+    Plain,
+    fileset_of,
+    make_runner,
+)
 from roastcoffea import MetricsCollector
 from roastcoffea.progress import LiveLine
 
@@ -22,7 +30,7 @@ class Mine(Exception):
 
 
 class NoDict:
-    """A processor whose attributes nobody can look at."""
+    """A processor whose attributes cannot be read."""
 
     def __getattribute__(self, name):
         if name == "__dict__":
@@ -49,7 +57,7 @@ def test_line_that_cannot_start_costs_the_line_only(tiny_file, monkeypatch):
     assert metrics["partial"] is False
 
 
-def test_processor_that_cannot_be_switched_on_is_told():
+def test_processor_that_cannot_be_switched_on_is_reported():
     before = Runner.run
     with MetricsCollector(None, processor_instance=NoDict()) as collector:
         pass

@@ -14,7 +14,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,
@@ -93,7 +93,7 @@ class Block:
 
 @pytest.fixture(scope="module", params=["iterative", "threads", "processes"])
 def busy(request, tiny_file):
-    """Long enough that a per cent of it can be told."""
+    """Long enough that one per cent of it is visible."""
     executor = {
         "iterative": iterative,
         "threads": threads,

@@ -9,7 +9,7 @@ import pytest
 from coffea import processor
 
 import roastcoffea
-from collecting import fileset_of, make_runner
+from collector_helpers import fileset_of, make_runner
 from roastcoffea import _core, track_metrics
 from tables import TABLES, empty_run, large_run, mixed_run
 

@@ -12,7 +12,7 @@ from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 
 import roastcoffea
-from collecting import MeasuredFailing, fileset_of, iterative, make_runner
+from collector_helpers import MeasuredFailing, fileset_of, iterative, make_runner
 from roastcoffea import track_memory, track_metrics, track_time
 from support import MIB
 

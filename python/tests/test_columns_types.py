@@ -34,7 +34,7 @@ def test_a_table_is_a_mapping_of_names(chunks):
     assert dict(chunks)["duration"].to_list() == [1.5, None, None]
 
 
-def test_what_is_no_column_says_so(chunks):
+def test_unknown_column_is_an_error(chunks):
     with pytest.raises(KeyError, match="no such"):
         chunks["no such"]
     with pytest.raises(KeyError):
@@ -43,7 +43,7 @@ def test_what_is_no_column_says_so(chunks):
         chunks[0]
 
 
-def test_what_is_no_table_or_series_says_so():
+def test_unknown_table_or_series_is_an_error():
     run = empty_run()
     with pytest.raises(KeyError, match="no table 'chunk'"):
         run.table("chunk")
@@ -64,7 +64,7 @@ def test_all_values_are_plain_and_none_is_unknown(chunks):
     assert values["open_s"] == [None, 0.25, None]
     assert values["uuid"] == [None] * 3
     assert values["pid"] == [7, None, None]
-    assert values["worker"] == [None] * 3  # whoever made a record is no process
+    assert values["worker"] == [None] * 3  # made by hand: no process
 
 
 def test_rows_are_dicts(chunks):

@@ -68,7 +68,7 @@ def is_said(found, *arguments):
     assert said(*arguments) == str(found)
 
 
-def test_the_program_says_the_same(before, after, tmp_path):
+def test_the_program_shows_the_same(before, after, tmp_path):
     paths = [
         str(run.save(tmp_path / name))
         for run, name in ((before, "a.roast"), (after, "b.roast"))
@@ -158,7 +158,7 @@ def test_forecast(before):
 
 
 @pytest.mark.parametrize("chunksize", [None, 500])
-def test_the_program_foretells_alike(before, tmp_path, chunksize):
+def test_the_program_forecasts_the_same(before, tmp_path, chunksize):
     path = str(before.save(tmp_path / "before.roast"))
     options = ["--events", "1e9", "--workers", "50"]
     options += ["--chunksize", str(chunksize)] if chunksize else []

@@ -68,8 +68,8 @@ def test_rules_are_those_of_the_library() -> None:
     assert rules["ends"]["ok"] == 1
     assert sorted(rules["ends"].values()) == [*range(1, len(rules["ends"]) + 1)]
     assert rules["ours"] > max(rules["ends"].values())
-    assert rules["nobody"] == 2**32 - 1
-    assert rules["most_workers"] < rules["nobody"]
+    assert rules["no_worker"] == 2**32 - 1
+    assert rules["most_workers"] < rules["no_worker"]
     assert rules["most_prefixes"] == 2**16
     for text in rules["reasons"].values():
         assert len(text) < rules["most_text_bytes"]
@@ -134,7 +134,7 @@ def test_frames_come_with_their_task() -> None:
     assert run.metrics()["losses"] == {"frames_damaged": 1}
 
 
-def test_what_makes_no_sense_is_told_after_what_was_before_it() -> None:
+def test_invalid_items_are_reported_after_valid_ones_are_read() -> None:
     run = new_run()
     with pytest.raises(_probe.RoastError, match="batch"):
         run.add_batch(joined() + b"\xff" + joined(1, "tcp://other:1"), 0)
@@ -149,9 +149,9 @@ def test_what_makes_no_sense_is_told_after_what_was_before_it() -> None:
 
 def test_an_item_that_makes_no_sense_is_passed_over() -> None:
     run = new_run()
-    of_nobody = item("left", 9, START_S + 6.0, 0, texts=("who?",))
+    unrelated = item("left", 9, START_S + 6.0, 0, texts=("who?",))
     with pytest.raises(_probe.RoastError, match="item left of a batch"):
-        run.add_batch(of_nobody + of_nobody + joined(), 0)
+        run.add_batch(unrelated + unrelated + joined(), 0)
     assert run.tasks_seen()["joined"] == 1
     assert losses(run) == {"scheduler_unread": 2}
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from framing import frame, pairs, row, table
+from handmade_frames import frame, pairs, row, table
 from roastcoffea import _core
 
 SECOND = 1_000_000_000
@@ -48,17 +48,17 @@ def metrics_of(*frames: bytes, quick: bool = False):
 
 @pytest.fixture(scope="module")
 def metrics():
-    told = {"dataset": "ttbar", "file": "a.root", "treename": "Events", "status": 1}
+    reported = {"dataset": "ttbar", "file": "a.root", "treename": "Events", "status": 1}
     whole = {"ladder": LADDER, "task_ns": 8 * SECOND, "task_cpu_ns": 4 * SECOND}
     return metrics_of(
         frame(
-            **told,
+            **reported,
             branches=BRANCHES,
             endpoints=ENDPOINTS,
             file_facts=FACTS,
             **whole,
         ),
-        frame(**told),
+        frame(**reported),
     )
 
 
@@ -147,7 +147,7 @@ def test_reasons_are_no_table_of_their_own(metrics):
     assert "ladder.result" in metrics["unavailable"]
 
 
-def test_run_without_ladders_says_so_and_has_the_keys_all_the_same():
+def test_run_without_ladders_reports_it_and_has_the_keys():
     metrics = metrics_of(frame(status=1))
     assert metrics["ladder"] == metrics["branch_costs"] == {}
     assert metrics["preload"] == metrics["hooks_missing"] == []

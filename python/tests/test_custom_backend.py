@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A backend of the user's own, handed to the collector.
+"""A backend of the user's own, passed to the collector.
 
-It is asked for everything, what it tells is believed, what nobody knows is carried
-along, and what goes wrong in it is counted and shown, never raised.
+All its methods are called, its data is used, unknown parts of it are kept, and its
+errors are counted and shown, never raised.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Backend(AbstractMetricsBackend):
         self.fine = fine
         self.failing = failing
         self.error = error
-        self.asked = []
+        self.requested = []
 
     def note(self, method, *arguments):
-        self.asked.append((method, *arguments))
+        self.requested.append((method, *arguments))
         if method in self.failing:
             raise self.error(f"in {method}")
 
@@ -107,39 +107,39 @@ def naive(begin, end):
     return documented(begin.replace(tzinfo=None), end.replace(tzinfo=None))
 
 
-# ---- what it is asked --------------------------------------------------------------
+# ---- the methods that are called ------------------------------------------------
 
 
 def test_all_five_methods_are_called_once_and_in_order(collect):
     backend = Backend()
     collect(backend, worker_tracking_interval=0.25)
-    assert [method for method, *_ in backend.asked] == METHODS
-    assert backend.asked[0] == ("start_tracking", 0.25)
-    (_, name), (_, span) = backend.asked[2], backend.asked[4]
+    assert [method for method, *_ in backend.requested] == METHODS
+    assert backend.requested[0] == ("start_tracking", 0.25)
+    (_, name), (_, span) = backend.requested[2], backend.requested[4]
     assert span == {"id": name}
 
 
-def test_each_block_asks_anew(collect):
+def test_each_block_uses_the_backend_again(collect):
     backend = Backend()
     first = collect(backend)
     collect(backend)
-    assert [method for method, *_ in backend.asked] == METHODS * 2
+    assert [method for method, *_ in backend.requested] == METHODS * 2
     assert first.span_metrics == SPAN
 
 
-def test_backend_without_spans_is_not_asked_for_them(collect):
+def test_backend_without_spans_gets_no_span_calls(collect):
     backend = Backend(fine=False)
     collector = collect(backend)
-    asked = [method for method, *_ in backend.asked]
-    assert asked == ["start_tracking", "supports_fine_metrics", "stop_tracking"]
+    requested = [method for method, *_ in backend.requested]
+    assert requested == ["start_tracking", "supports_fine_metrics", "stop_tracking"]
     assert collector.span_metrics == {}
 
 
 def test_backend_does_not_sample_when_workers_are_not_tracked(collect):
     backend = Backend(documented)
     collector = collect(backend, track_workers=False)
-    asked = {method for method, *_ in backend.asked}
-    assert not {"start_tracking", "stop_tracking"} & asked
+    requested = {method for method, *_ in backend.requested}
+    assert not {"start_tracking", "stop_tracking"} & requested
     assert collector.tracking_data is None
     assert collector.get_metrics()["peak_workers"] == 1
 
@@ -159,7 +159,7 @@ def test_object_with_the_methods_needs_no_base_class(collect):
     assert collect(alike).get_metrics()["peak_workers"] == 4
 
 
-# ---- what it tells -----------------------------------------------------------------
+# ---- what it reports -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tracking", [documented, naive])
@@ -177,7 +177,7 @@ def test_its_samples_give_the_worker_metrics(collect, tracking):
     assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
 
 
-def test_without_counts_the_executor_says_how_many_workers_there_are(collect):
+def test_without_counts_the_executor_gives_the_number_of_workers(collect):
     collector = collect(Backend(lambda *_: {"mine": 1}))
     assert collector.get_metrics()["peak_workers"] == 1
     assert collector.get_metrics()["total_cores"] == 1

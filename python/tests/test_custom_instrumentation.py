@@ -102,7 +102,7 @@ def test_context_passes_exceptions_on():
     assert record["custom_metrics"] == {"tracker": {"failed": True}}
 
 
-def test_context_may_swallow_if_the_user_says_so():
+def test_context_of_the_user_may_suppress_exceptions():
     class Quiet(BaseInstrumentationContext):
         def __exit__(self, *exc):
             return True

@@ -17,7 +17,7 @@ from uproot.source.file import MultithreadedFileSource
 from uproot.source.http import MultithreadedHTTPSource
 
 import roastcoffea
-from collecting import fileset_of, iterative, make_runner
+from collector_helpers import fileset_of, iterative, make_runner
 from reads import EVENTS, write_tree
 from slow_server import SlowServer, serve
 
@@ -123,8 +123,8 @@ def test_bytes_that_a_disk_does_not_give_are_its_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", REMOTE)
-def test_an_answer_that_says_no_is_an_error(server: SlowServer, source: str) -> None:
-    path = damaged(server.folder / "f.root")  # which nobody gets to see
+def test_negative_answer_is_an_error(server: SlowServer, source: str) -> None:
+    path = damaged(server.folder / "f.root")  # which is never served
     try:
         endpoint, _ = endpoint_of(
             f"{server.endpoint}/{path.name}",

@@ -14,10 +14,10 @@ import loky
 import pytest
 from coffea.processor.executor import WorkItem, _compression_wrapper, _decompress
 
-from plugged import Plugged, addresses, make_function, open_cluster, plug
 from roastcoffea import _probe
 from roastcoffea.coffea.work_function import WRAPPED_KEY, Token, WorkFunction
 from support import Events
+from worker_plugins import Plugged, addresses, make_function, open_cluster, plug
 
 RUN_ID = bytes(range(16))
 CLOCKS_S = 0.02  # by which two of one machine may differ
@@ -53,7 +53,7 @@ def test_result_carries_the_chunk_and_events_its_begin_and_end(client, plugged):
     assert result == wrapped(item())
     (begin,), (end,) = plugged.records("begin", 1), plugged.records("end", 1)
     assert begin["sequence"] == end["sequence"]
-    assert {each.key for each in plugged.told if each.records} == {future.key}
+    assert {each.key for each in plugged.reported if each.records} == {future.key}
     assert plugged.of("chunk") == []
 
 
@@ -71,7 +71,7 @@ def test_decorated_chunk_travels_with_the_result_only(client, plugged):
     assert plugged.of("chunk") == []
 
 
-def test_packing_is_part_of_the_end_that_is_told(client, plugged):
+def test_end_frame_includes_packing(client, plugged):
     packed = _compression_wrapper(1, work(plugged, packs=True), "chunk")
     data = client.submit(packed, item(), pure=False).result()
     assert isinstance(data, bytes)
@@ -86,7 +86,7 @@ def is_packing_replaced():
     return hasattr(executor._compress, "__wrapped__")
 
 
-def test_failed_attempts_are_told_whole_and_tried_again(client, plugged):
+def test_failed_attempts_are_sent_whole_and_tried_again(client, plugged):
     def fail(item):
         raise OSError("no such file")
 
@@ -100,7 +100,7 @@ def test_failed_attempts_are_told_whole_and_tried_again(client, plugged):
     assert len(plugged.records("end", 3)) == 3
 
 
-def test_result_that_can_carry_nothing_has_its_frames_told(client, plugged):
+def test_frames_of_a_result_without_a_dict_are_sent_as_events(client, plugged):
     """A DataFrame, and None for a chunk that coffea skips."""
     for result in ([1, 2], "text"):
         function = functools.partial(wrapped, result=result)
@@ -110,7 +110,7 @@ def test_result_that_can_carry_nothing_has_its_frames_told(client, plugged):
     plugged.records("end", 2)
 
 
-def test_preprocessing_tells_of_failures_only(client, plugged):
+def test_preprocessing_sends_failures_only(client, plugged):
     counting = work(plugged, counts_entries=True)
     client.submit(counting, item(), pure=False).result()
 
@@ -161,7 +161,7 @@ def test_after_the_run_the_plain_function_is_called(client, plugged):
 
 
 def test_process_of_a_worker_sends_frames_with_the_result(client, plugged):
-    """In a pool of processes nobody can send events."""
+    """Processes of a pool cannot send events."""
     client.run(add_pool)
     try:
         with dask.annotate(executor="pool"):

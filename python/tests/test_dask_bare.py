@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from clusters import await_until
-from plugged import (
+from roastcoffea.dask import install
+from worker_plugins import (
     SECONDS,
     Plugged,
     dask_worker,
@@ -23,10 +24,9 @@ from plugged import (
     open_scheduler,
     state,
 )
-from roastcoffea.dask import install
 
-SHIPPED = "measured: a copy of the client's"
-INSTALLED = "measured: what is installed"
+SHIPPED = "measured: copy of the client's package"
+INSTALLED = "measured: installed package"
 LATE = "unmeasured: roastcoffea is still being imported there"
 FUTURE = "from __future__ import annotations\n"
 SLOW = """
@@ -94,20 +94,20 @@ def is_left(client, before):
 def test_run_may_end_while_a_worker_imports(client, bare, name):
     client.run(block, name)
     before = state(client)
-    heard = Plugged(client)
+    received = Plugged(client)
     with ThreadPoolExecutor(1) as pool:
-        begun = pool.submit(heard.__enter__)
+        begun = pool.submit(received.__enter__)
         await_until(lambda: all(client.run(is_blocked).values()))  # the loop goes on
         assert one(client, len, [1, 2]) == 2
-        heard.leave()
-        (last,) = heard.last_words()
+        received.leave()
+        (last,) = received.last_words()
         assert last.words == ["last", "0"]
         assert state(client)["plugins"] == before["plugins"]
         client.run(go_on)
         begun.result(SECONDS)
     await_until(lambda: is_left(client, before))
-    assert heard.all()[-1] is last
-    client.unsubscribe_topic(heard.mark)
+    assert received.all()[-1] is last
+    client.unsubscribe_topic(received.mark)
     with Plugged(client) as another, another.tasks():
         assert another.status() == [SHIPPED]
         one(client, make_function(), [1])
@@ -135,30 +135,34 @@ def slow(tmp_path):
 
 def test_worker_that_joins_does_not_wait_for_an_import(client, others, slow):
     """Nor do tasks whose functions mention us: they run unmeasured until it is done."""
-    with Plugged(client) as heard, dask_worker(client, others, slow), heard.tasks():
-        assert heard.status() == [LATE]
+    with (
+        Plugged(client) as received,
+        dask_worker(client, others, slow),
+        received.tasks(),
+    ):
+        assert received.status() == [LATE]
         assert one(client, make_function(), [1, 2]) == {"n": 2}
         (slow / "go").touch()
-        assert heard.status(2) == [LATE, INSTALLED]
+        assert received.status(2) == [LATE, INSTALLED]
         # It says so before its last line: it may be there for a moment.
         await_until(lambda: state(client)["threads"] == [])
         assert one(client, make_function(), [1, 2, 3]) == {"n": 3}
-        (record,) = heard.records("chunk", 1)
+        (record,) = received.records("chunk", 1)
         assert record["num_events"] == 3
 
 
 def test_worker_whose_import_never_ends_can_go(client, others, slow):
-    with Plugged(client) as heard, dask_worker(client, others, slow) as name:
-        assert heard.status() == [LATE]
+    with Plugged(client) as received, dask_worker(client, others, slow) as name:
+        assert received.status() == [LATE]
         (pid,) = client.run(os.getpid).values()
         assert client.retire_workers(names=[name])
-        (last,) = heard.last_words()
+        (last,) = received.last_words()
         assert last.words == ["last", "0"]
         await_until(lambda: has_ended(pid))
 
 
 def has_ended(pid):
-    """Nobody has waited for the process yet."""
+    """The process has not been waited for."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
@@ -185,8 +189,8 @@ def test_function_that_comes_after_the_run_leaves_nothing(
     if not ships:
         monkeypatch.setattr(install, "_why_not", lambda: "forbidden")
     before = state(client)
-    with Plugged(client) as heard, heard.tasks():
-        (status,) = heard.status()
+    with Plugged(client) as received, received.tasks():
+        (status,) = received.status()
         assert status == SHIPPED if ships else status == "unmeasured: forbidden"
         waited = client.submit(make_waiting(), str(tmp_path), pure=False)
         counted = client.submit(make_function(), waited, pure=False)
@@ -198,6 +202,6 @@ def test_function_that_comes_after_the_run_leaves_nothing(
 
 def test_odd_text_does_not_cut_a_worker_off(client, bare, monkeypatch):
     monkeypatch.setattr(install, "_why_not", lambda: "odd \udcff text")
-    with Plugged(client) as heard:
-        assert heard.status() == ["unmeasured: odd ? text"]
+    with Plugged(client) as received:
+        assert received.status() == ["unmeasured: odd ? text"]
         assert one(client, make_function(), [1, 2]) == {"n": 2}

@@ -8,7 +8,6 @@ import threading
 import pytest
 from distributed import Client
 
-from apart import surroundings
 from clusters import (
     Histograms,
     Stumbling,
@@ -17,10 +16,11 @@ from clusters import (
     shared_client,
     worker_modules,
 )
-from collecting import Failing, Measured, fileset_of
+from collector_helpers import Failing, Measured, fileset_of
 from roastcoffea import MetricsCollector
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
+from scheduler_client import surroundings
 
 client = pytest.fixture(scope="module")(shared_client)
 

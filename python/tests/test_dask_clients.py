@@ -8,11 +8,11 @@ import threading
 import pytest
 from distributed import Client
 
-from apart import surroundings
 from clusters import await_until, dask_runner, shared_client
-from collecting import CHUNKS, Measured, fileset_of
+from collector_helpers import CHUNKS, Measured, fileset_of
 from roastcoffea import MetricsCollector, monitor
 from roastcoffea.dask.watch import Watch
+from scheduler_client import surroundings
 
 DEADLINE_S = 60.0
 
@@ -49,7 +49,7 @@ def test_the_first_of_two_clients_is_closed(client, tiny_file):
 
 
 def chunk_tasks(run):
-    """What the scheduler has told so far; what it has not is lost with its client."""
+    """What was pulled so far; the rest is lost with the client."""
     return run.get_metrics().get("tasks_by_kind", {}).get("chunk", {}).get("count", 0)
 
 
@@ -80,7 +80,7 @@ def test_the_end_waits_for_no_start_in_another_thread(client, monkeypatch):
         go_on.set()
         thread.join()
         watches.add(client)
-        assert watches._watches == []  # nobody is watched after the end
+        assert watches._watches == []  # none is watched after the end
 
 
 def test_one_scheduler_of_two_names_is_watched_once(client, tiny_file):

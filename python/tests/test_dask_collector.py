@@ -11,19 +11,19 @@ from coffea import processor
 from distributed import Client
 
 import roastcoffea
-from apart import surroundings
 from clusters import (
-    Heard,
     Histograms,
+    Received,
     collect,
     dask_runner,
     on_dask,
     shared_client,
     start_cluster,
 )
-from collecting import CHUNKS, EVENTS, Measured, Plain, fileset_of, starts
+from collector_helpers import CHUNKS, EVENTS, Measured, Plain, fileset_of, starts
 from roastcoffea import MetricsCollector
-from scheduling import workers_of
+from scheduler_client import surroundings
+from scheduler_runs import workers_of
 from support import KEY
 
 STARTS = [EVENTS // CHUNKS * i for i in range(CHUNKS)]
@@ -218,7 +218,7 @@ def test_two_clusters_in_one_block(client, tiny_file):
 
 
 def test_tasks_of_others_are_not_of_the_run(client, tiny_file, monkeypatch):
-    heard = Heard(monkeypatch)
+    received = Received(monkeypatch)
     with Client(client.scheduler.address, set_as_default=False) as other:
         stop = threading.Event()
 
@@ -233,7 +233,7 @@ def test_tasks_of_others_are_not_of_the_run(client, tiny_file, monkeypatch):
         finally:
             stop.set()
             thread.join()
-    foreign = {task["prefix"] for task in heard.tasks if not task["ours"]}
+    foreign = {task["prefix"] for task in received.tasks if not task["ours"]}
     assert foreign == {"abs"}
-    assert "abs" not in {task["prefix"] for task in heard.tasks if task["ours"]}
+    assert "abs" not in {task["prefix"] for task in received.tasks if task["ours"]}
     assert not any("abs" in names for names in collector.span_metrics)

@@ -23,10 +23,10 @@ from distributed import Client, PipInstall
 
 import roastcoffea
 from clusters import Surrounded, dask_runner, worker_modules
-from collecting import CHUNKS, Measured, Plain, fileset_of, make_runner, starts
-from deployed import HERE, Programs, make_security, our_path
-from plugged import link_others
+from collector_helpers import CHUNKS, Measured, Plain, fileset_of, make_runner, starts
+from dask_programs import HERE, Programs, make_security, our_path
 from roastcoffea import MetricsCollector
+from worker_plugins import link_others
 
 MODULE = """
 import awkward as ak

@@ -12,7 +12,6 @@ import threading
 import pytest
 from distributed import Client
 
-from apart import Core, nothing_left, pull_fast, soon_left, start_apart, tell, watched
 from clusters import await_until, shared_client
 from roastcoffea import MetricsCollector
 from roastcoffea.backends import dask as backend_module
@@ -22,6 +21,15 @@ from roastcoffea.dask import watch as watch_module
 from roastcoffea.dask.install import Installation
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
+from scheduler_client import (
+    Core,
+    nothing_left,
+    pull_fast,
+    soon_left,
+    start_apart,
+    tell,
+    watched,
+)
 
 DEADLINE_S = 60.0
 SHORT_S = 0.2  # for what will not come
@@ -116,7 +124,7 @@ def test_ctrl_c_while_it_starts_leaves_nothing(apart, distant, installing):
 
 
 def test_ctrl_c_while_it_ends_leaves_nothing(apart, distant, installing, monkeypatch):
-    """Before anybody was asked to end."""
+    """Before a stop was requested."""
 
     def interrupt(watches):
         raise KeyboardInterrupt
@@ -146,17 +154,17 @@ def test_spans_of_a_silent_scheduler_are_not_waited_for(apart, distant, monkeypa
 
 
 def test_a_client_that_went_meanwhile_is_not_watched(client):
-    """It asked for it, and was gone before a busy scheduler came to that."""
+    """It sent the request, and disconnected before the busy scheduler handled it."""
     with Client(client.scheduler.address, set_as_default=False) as other:
         payload = install.scheduler_payload(new_mark(), other.id, 1.0)
         plugin = install.scheduler_plugin(payload)
     register = client.scheduler.register_scheduler_plugin
-    with pytest.raises(RuntimeError, match="went before its run began"):
+    with pytest.raises(RuntimeError, match="left before its run began"):
         client.sync(register, plugin=plugin, name="roastcoffea", idempotent=False)
     assert nothing_left(client)
 
 
-def test_the_end_is_asked_for_though_nobody_answers_in_time(
+def test_stop_is_sent_even_without_an_answer_in_time(
     apart, distant, installing, monkeypatch
 ):
     monkeypatch.setattr(watch_module.Watches.end, "__defaults__", (SHORT_S,))
@@ -166,7 +174,7 @@ def test_the_end_is_asked_for_though_nobody_answers_in_time(
     check_ended(installing.watches[0], distant)
 
 
-def test_a_run_that_is_over_is_told_nothing(apart, distant):
+def test_a_run_that_is_over_gets_nothing(apart, distant):
     core = Core()
     watch = Watch(distant, core, new_mark(), 1.0)
     assert watch.start()

@@ -9,7 +9,7 @@ from coffea import processor
 from coffea.nanoevents import BaseSchema
 
 from clusters import dask_runner, on_dask
-from collecting import CHUNKS, Measured, fileset_of, iterative
+from collector_helpers import CHUNKS, Measured, fileset_of, iterative
 from roastcoffea import monitor
 from roastcoffea.dask.runner import DaskCall
 

@@ -14,20 +14,20 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-from apart import forget, nothing_left, surroundings
 from clusters import (
     Calling,
     Dying,
-    Heard,
+    Received,
     await_until,
     dask_runner,
     open_client,
     start_cluster,
     wait_for_file,
 )
-from collecting import Measured, Plain, fileset_of, starts
+from collector_helpers import Measured, Plain, fileset_of, starts
 from roastcoffea import MetricsCollector, monitor, open_run
 from roastcoffea.dask.watch import Watches
+from scheduler_client import forget, nothing_left, surroundings
 
 HERE = Path(__file__).parent
 CHUNKS = 6
@@ -50,7 +50,7 @@ def expected(client, tiny_file):
 def test_a_killed_worker_costs_nothing_but_time(
     client, tiny_file, tmp_path, expected, entries, monkeypatch
 ):
-    heard = Heard(monkeypatch)
+    received = Received(monkeypatch)
     with MetricsCollector(client) as collector:
         output, _ = dask_runner(client, CHUNKS)(
             fileset_of(tiny_file), processor_instance=Dying(tmp_path, entries)
@@ -62,14 +62,14 @@ def test_a_killed_worker_costs_nothing_but_time(
     ok = [r for r in collector.chunk_metrics if r["status"] == "ok"]
     assert starts(ok) == STARTS
     assert metrics["num_successful_chunks"] == CHUNKS
-    assert len(heard.left) == len(entries)
-    lost = [task for task in heard.tasks if task["end"] == "lost"]
+    assert len(received.left) == len(entries)
+    lost = [task for task in received.tasks if task["end"] == "lost"]
     chunks = [task for task in lost if task["prefix"] == "Dying" and task["ours"]]
     assert len(chunks) >= len(entries)
     assert metrics["num_lost_attempts"] >= len(entries)
 
 
-def test_a_worker_that_does_nothing_holds_nobody_up(client, tiny_file):
+def test_idle_worker_delays_no_other(client, tiny_file):
     """Its last seconds are not known, and that is said."""
     pids = client.run(os.getpid)
     frozen = sorted(pids)[0]
@@ -183,7 +183,7 @@ import sys
 from pathlib import Path
 from distributed import Client
 from clusters import Calling, dask_runner, wait_for_file
-from collecting import fileset_of
+from collector_helpers import fileset_of
 from roastcoffea import MetricsCollector
 
 address, file, folder = sys.argv[1:]
@@ -220,4 +220,4 @@ def test_a_client_that_slept_installs_its_plugin_again(client, tiny_file):
         await_until(lambda: watch.installed_again)
         dask_runner(client)(fileset_of(tiny_file), processor_instance=Measured())
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
-    assert any("forgot the run 1 time" in text for text in collector.run._notes.remarks)
+    assert any("lost the run 1 time" in text for text in collector.run._notes.remarks)

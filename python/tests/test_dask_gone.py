@@ -14,9 +14,9 @@ import cloudpickle
 import pytest
 from distributed import Client, get_worker
 
-import scheduling
+import scheduler_runs
 from roastcoffea.dask import install
-from scheduling import (
+from scheduler_runs import (
     DEADLINE_S,
     Run,
     cluster_of,
@@ -59,7 +59,7 @@ def test_nothing_is_left_when_the_client_goes(shared: Client) -> None:
     soon_gone(shared, run.mark)
 
 
-def test_nothing_is_left_when_nobody_pulls(shared: Client) -> None:
+def test_nothing_is_left_without_pulls(shared: Client) -> None:
     run = Run(shared, interval=0.05, limits={"silence_s": 0.1}).start()
     soon_gone(shared, run.mark)
     old = Run(shared, limits={"lifetime_s": 0.0, "silence_s": 0.2}).start()
@@ -83,7 +83,7 @@ def test_a_bare_scheduler_of_its_own(tmp_path: Path) -> None:
 @contextlib.contextmanager
 def by_value() -> Iterator[None]:
     """Functions of tests are no modules over there."""
-    modules = [scheduling, sys.modules[__name__]]
+    modules = [scheduler_runs, sys.modules[__name__]]
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     yield
@@ -99,7 +99,7 @@ def _modules() -> list[str]:
 
 @contextlib.contextmanager
 def bare_cluster(folder: Path) -> Iterator[str]:
-    """`dask scheduler` and `dask worker`, told nothing of where we are."""
+    """`dask scheduler` and `dask worker`, which do not know our path."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     dask_program = [sys.executable, "-m", "dask"]
     scheduler_file = folder / "scheduler.json"
@@ -128,7 +128,9 @@ def bare_cluster(folder: Path) -> Iterator[str]:
 def test_its_lists_are_those_of_the_core() -> None:
     from roastcoffea import _core
 
-    assert {k: tuple(v) for k, v in _core.batch_items().items()} == scheduling.items()
-    assert list(_core.series_names()) == scheduling.series()
+    assert {
+        k: tuple(v) for k, v in _core.batch_items().items()
+    } == scheduler_runs.items()
+    assert list(_core.series_names()) == scheduler_runs.series()
     made = install.scheduler_payload("mark", "client", None)
-    assert set(made) == set(scheduling.payload("mark"))
+    assert set(made) == set(scheduler_runs.payload("mark"))

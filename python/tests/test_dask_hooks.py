@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hooks of the scheduler part, told things that are missing, wrong or late."""
+"""The hooks of the scheduler part, called with missing, wrong or late data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections import Counter
 import msgpack
 import pytest
 
-from crowds import Clock, Task, made, pull, stop, tick
 from roastcoffea import _core
 from roastcoffea.dask import scheduler_pages
 from roastcoffea.dask.scheduler_plugin import failure_of
-from scheduling import Read, ends
+from scheduler_runs import Read, ends
+from simulated_scheduler import Clock, Task, made, pull, stop, tick
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def test_what_a_scheduler_lacks_is_left_out(clock: Clock) -> None:
 def test_nothing_is_raised_into_the_scheduler(clock: Clock) -> None:
     scheduler, plugin = made(2, clock)
     scheduler.move("no such task", "waiting", "processing")
-    scheduler.move("no such task", "processing", "memory", worker="nobody")
-    plugin.add_worker(scheduler, "nobody")
-    plugin.remove_worker(scheduler, "nobody")
+    scheduler.move("no such task", "processing", "memory", worker="unknown")
+    plugin.add_worker(scheduler, "unknown")
+    plugin.remove_worker(scheduler, "unknown")
     scheduler.workers["odd"] = object()
     plugin.add_worker(scheduler, "odd")
     for event in (None, [], ["a"], ["a", "b", 7], ["a", "b", b"", 7], {"action": []}):
@@ -105,11 +105,11 @@ def test_a_task_that_ends_while_the_run_ends_is_one(clock: Clock) -> None:
         scheduler.begin(f"k{n}", worker, plugin.mark)
     ending = plugin.tasks.end()
     next(ending)
-    told = {"worker": worker.address}
-    scheduler.move("k0", "processing", "memory", **told)  # has its row
-    scheduler.move("k2400", "processing", "memory", **told)  # has none yet
+    reported = {"worker": worker.address}
+    scheduler.move("k0", "processing", "memory", **reported)  # has its row
+    scheduler.move("k2400", "processing", "memory", **reported)  # has none yet
     scheduler.begin("late", worker, plugin.mark)
-    scheduler.move("late", "processing", "memory", **told)
+    scheduler.move("late", "processing", "memory", **reported)
     assert len(list(ending)) == 1
     read = Read()
     pull(plugin, read, 0)
@@ -145,45 +145,45 @@ def test_a_worker_that_runs_no_functions_is_left_all_the_same(clock: Clock) -> N
     """`run` may be blocked there, and plugins are not."""
     scheduler, plugin = made(2, clock, worker_plugin=b"part")
     refusing, willing = scheduler.workers
-    asked = []
+    requested = []
 
     async def broadcast(*, msg, workers, **more):  # type: ignore[no-untyped-def]
         (worker,) = workers
-        asked.append((msg["op"], worker))
+        requested.append((msg["op"], worker))
         if (msg["op"], worker) == ("run", refusing):
             return {worker: RuntimeError("explicitly disallowed")}
         return {worker: {"status": "OK"}}
 
     scheduler.broadcast = broadcast
     answer = stop(plugin)
-    assert sorted(asked[:2]) == [("run", refusing), ("run", willing)]
-    assert asked[2:] == [("plugin-remove", refusing)]
+    assert sorted(requested[:2]) == [("run", refusing), ("run", willing)]
+    assert requested[2:] == [("plugin-remove", refusing)]
     assert "explicitly disallowed" in answer["left_out"]["last heartbeat"]
 
 
-def test_whoever_goes_leaves_the_workers_of_another(clock: Clock) -> None:
+def test_client_that_leaves_keeps_the_workers_of_another(clock: Clock) -> None:
     scheduler, plugin = made(2, clock, worker_plugin=b"part")
-    asked = []
+    requested = []
 
-    async def broadcast(**told):  # type: ignore[no-untyped-def]
-        asked.append(told)
+    async def broadcast(**reported):  # type: ignore[no-untyped-def]
+        requested.append(reported)
 
     scheduler.broadcast = broadcast
     scheduler.plugins[plugin.mark] = other = object()
     asyncio.run(plugin._remove_itself())
-    assert asked == []
+    assert requested == []
     assert scheduler.plugins == {plugin.mark: other}
 
 
 def test_why_a_worker_went(clock: Clock) -> None:
     scheduler, plugin = made(8, clock)
     a, b, c, d, e, f, g, h = scheduler.workers
-    told = {
+    reported = {
         "action": "remove-worker",
         "expected": True,
         "stimulus_id": "retire-workers-1.25",
     }
-    plugin.log_event("all", {**told, "worker": a})
+    plugin.log_event("all", {**reported, "worker": a})
     scheduler.leave(a)
     plugin.log_event(b, {"action": "closing-worker", "reason": "signal-15"})
     plugin.log_event("worker-restart-memory", {"worker": b, "pid": 1, "rss": 2.5e9})
@@ -202,7 +202,7 @@ def test_why_a_worker_went(clock: Clock) -> None:
     scheduler.leave(h)  # before it could say why
     read = Read()
     pull(plugin, read, 0)
-    assert [(who, told, why) for who, _, told, why in read.left] == [
+    assert [(who, reported, why) for who, _, reported, why in read.left] == [
         (a, True, "retired"),
         (b, False, "its nanny ended it for its memory: 2500 MB resident"),
         (c, False, "no heartbeat for 300 s (ttl)"),
@@ -262,19 +262,19 @@ def test_what_a_worker_said_last_is_sampled(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "meant"),
+    ("reported", "meant"),
     [((1, 3), (0.5, 2.5)), ((-1, 1), (0, 2)), ((-1, 2), (-0.5, 2.5)), ((1, 2), (1, 2))],
     ids=["late", "early", "long", "right"],
 )
 def test_tasks_run_between_what_was_seen_of_them(
-    clock: Clock, told: tuple[float, float], meant: tuple[float, float]
+    clock: Clock, reported: tuple[float, float], meant: tuple[float, float]
 ) -> None:
     scheduler, plugin = made(1, clock)
     (worker,) = scheduler.workers.values()
     scheduler.tasks["k"] = task = Task("k")
     task.processing_on = worker
     scheduler.move("k", "waiting", "processing")
-    begin, (start, end) = clock.now, told
+    begin, (start, end) = clock.now, reported
     parts = [
         {"action": "transfer", "start": 0.0, "stop": 1.0},
         {"action": "compute", "start": begin + start, "stop": begin + end},

@@ -20,7 +20,7 @@ import pytest
 from distributed import get_worker
 
 from clusters import Once, await_until, dask_runner, open_client
-from collecting import EVENTS, Measured, Plain, fileset_of, make_runner, starts
+from collector_helpers import EVENTS, Measured, Plain, fileset_of, make_runner, starts
 from roastcoffea import MetricsCollector, track_metrics
 
 CHUNKS = 6
@@ -44,10 +44,10 @@ class Held(Measured):
         with Path(self.folder, "begun").open("a") as books:
             books.write(f"{entry}\n")
         if entry == self.entry and self.once("held"):
-            # Behind whatever else this worker has told the scheduler until now.
+            # After all that this worker has sent to the scheduler until now.
             worker = get_worker()
-            told = [worker.address, os.getpid(), time.time()]
-            worker.log_event(self.folder, told)
+            reported = [worker.address, os.getpid(), time.time()]
+            worker.log_event(self.folder, reported)
             threading.Event().wait()
         return Plain.process(self, events)
 
@@ -64,12 +64,12 @@ class Killer(threading.Thread):
         self.lost_s = 0.0
 
     def run(self) -> None:
-        ((_, (self.worker, self.pid, begun)),) = await_until(self._told)
+        ((_, (self.worker, self.pid, begun)),) = await_until(self._reported)
         time.sleep(self.delay_s)  # the moment is what is tried
         self.lost_s = time.time() - begun
         os.kill(self.pid, signal.SIGKILL)
 
-    def _told(self) -> Any:
+    def _reported(self) -> Any:
         return self.client.get_events(self.topic)
 
 
@@ -122,8 +122,8 @@ def check_loss(collector, entry, killer):
     """The attempt that was killed, and results that went with its worker."""
     metrics = collector.get_metrics()
     (failure,) = collector.run.failures.rows()
-    told = [failure[name] for name in ("entry_start", "status", "resolved")]
-    assert told == [entry, "lost", True]
+    reported = [failure[name] for name in ("entry_start", "status", "resolved")]
+    assert reported == [entry, "lost", True]
     assert failure["worker"] == killer.worker
     assert killer.lost_s <= failure["seconds"] <= metrics["wall_time"]
     assert metrics["num_lost_attempts"] == metrics["num_lost_workers"] == 1

@@ -15,7 +15,7 @@ import pytest
 from distributed import Client, WorkerPlugin, get_worker
 
 from clusters import Surrounded
-from scheduling import Read, Run, cluster_of, ours, soon_gone, until, workers_of
+from scheduler_runs import Read, Run, cluster_of, ours, soon_gone, until, workers_of
 
 FEW = {"page_bytes": 200, "answer_bytes": 300}  # of which an answer holds a part
 
@@ -71,12 +71,12 @@ def say(mark: str, data: bytes) -> None:
 
 
 async def put_plugin(dask_worker: Any, part: bytes, mark: str) -> None:
-    """What a worker does that has heard of it while it joined."""
+    """What a worker does that got the plugin while it joined."""
     await dask_worker.plugin_add(part, name=mark)
 
 
 def count_heartbeats(dask_worker: Any) -> None:
-    """Those that somebody asks for; Dask's own have kept the function as it is."""
+    """Requested heartbeats; Dask's own use the original function."""
     heartbeat = dask_worker.heartbeat
     dask_worker.forced = 0
 
@@ -105,7 +105,7 @@ def test_what_is_on_its_way_is_waited_for(
     assert answer["left_out"] == {}
 
 
-def test_what_may_be_missing_is_told(shared: Client, surrounded: Surrounded) -> None:
+def test_missing_parts_are_reported(shared: Client, surrounded: Surrounded) -> None:
     run = equipped(shared, [], limits={"stop_s": 0.2})
     (who,) = run.stop()["left_out"].items()
     assert who[0] == "last frames"
@@ -131,7 +131,7 @@ def test_events_are_kept_on_pages_only(shared: Client, surrounded: Surrounded) -
 def test_a_worker_that_was_joining_is_left_too(
     shared: Client, surrounded: Surrounded
 ) -> None:
-    """It was told of the worker part before the end, and has it after the end."""
+    """It was sent the worker part before the end, and has it after the end."""
     run = equipped(shared, [], limits={"stop_s": 0.2})
     part = shared.cluster.scheduler.worker_plugins[run.mark]
     late, _ = workers_of(shared)
@@ -140,7 +140,7 @@ def test_a_worker_that_was_joining_is_left_too(
     soon_gone(shared, run.mark)
 
 
-def test_no_worker_is_asked_to_speak_twice(shared: Client) -> None:
+def test_each_worker_sends_one_last_heartbeat(shared: Client) -> None:
     run = Run(shared, limits={"again_s": 0.1}).start()
     plugin = plugin_of(shared, run)
     shared.run(count_heartbeats)
@@ -192,7 +192,7 @@ def test_the_rest_is_there_however_long_the_stop_took(shared: Client) -> None:
     soon_gone(shared, run.mark)
 
 
-def test_the_rest_goes_when_nobody_pulls_it(shared: Client) -> None:
+def test_remaining_pages_are_dropped_without_a_pull(shared: Client) -> None:
     run = Run(shared, limits={**FEW, "again_s": 1.0}).start()
     shared.gather(shared.map(abs, range(100), pure=False))
     assert run.ask("stop", after=0)["more"]
@@ -215,15 +215,15 @@ def test_late_events_go_though_a_worker_hangs(shared: Client) -> None:
 async def never_answered(plugin: Any) -> Any:
     """A question to a worker that is stopped."""
     answer = asyncio.get_running_loop().create_future()
-    plugin.workers._asked.add(answer)
-    answer.add_done_callback(plugin.workers._forget_asked)
+    plugin.workers._requests.add(answer)
+    answer.add_done_callback(plugin.workers._drop_request)
     return answer
 
 
 def test_a_run_is_put_there_once(shared: Client, surrounded: Surrounded) -> None:
     run = Run(shared).start()
     plugin = plugin_of(shared, run)
-    with pytest.raises(RuntimeError, match="is there already"):
+    with pytest.raises(RuntimeError, match="is registered already"):
         run.start()
     assert plugin_of(shared, run) is plugin
     run.stop()

@@ -16,10 +16,10 @@ from clusters import (
     dask_runner,
     open_client,
 )
-from collecting import CHUNKS, Measured, fileset_of
-from greedy import Greedy
+from collector_helpers import CHUNKS, Measured, fileset_of
+from memory_hog import Greedy
 from roastcoffea import MetricsCollector, open_run
-from scheduling import workers_of
+from scheduler_runs import workers_of
 
 client = pytest.fixture(scope="module")(open_client)
 
@@ -36,7 +36,7 @@ def counted(spans, activity, prefix=None, unit="seconds"):
 # ---- fine metrics --------------------------------------------------------------------
 
 
-def test_the_processor_is_told_from_other_tasks(client, tiny_file):
+def test_the_processor_is_distinguished_from_other_tasks(client, tiny_file):
     collector, _ = collect(client, tiny_file, Measured())
     metrics, spans = collector.get_metrics(), collector.span_metrics
     own_cpu = counted(spans, "thread-cpu", "Measured")
@@ -128,7 +128,7 @@ def test_a_killed_worker_and_what_it_held(client, tiny_file, tmp_path, capsys):
     (lost,) = metrics["lost_workers"]
     assert metrics["num_lost_workers"] == 1
     assert lost["worker"] in before
-    assert lost["ended"] == "unknown"  # nobody told the scheduler that it was killed
+    assert lost["ended"] == "unknown"  # the scheduler has no reason
     assert lost["host"] == "127.0.0.1"
     assert 0 < lost["memory_bytes"] < lost["memory_limit_bytes"]
     assert lost["chunks"] == [f"ttbar {tiny_file} 1000-2000"]
@@ -166,7 +166,7 @@ def test_a_worker_that_takes_too_much_memory(tiny_file, tmp_path):
 # ---- saved ---------------------------------------------------------------------------
 
 
-def test_a_saved_run_says_the_same(client, tiny_file, tmp_path):
+def test_a_saved_run_shows_the_same(client, tiny_file, tmp_path):
     collector, _ = collect(client, tiny_file, Measured(), output_dir=tmp_path)
     metrics = collector.get_metrics()
     (file,) = tmp_path.rglob("*.roast")
@@ -184,7 +184,7 @@ def forget_profiles(dask_worker):
     del dask_worker.profile_keys_history
 
 
-def test_a_profile_that_cannot_be_read_is_told(client, tiny_file):
+def test_a_profile_that_cannot_be_read_is_reported(client, tiny_file):
     client.run(forget_profiles)
     collector, _ = collect(client, tiny_file, Measured())
     (remark,) = collector.get_metrics()["remarks"]

@@ -13,7 +13,7 @@ import pytest
 from distributed import Client
 
 from clusters import Dying, collect, open_client, start_cluster
-from collecting import EVENTS, fileset_of
+from collector_helpers import EVENTS, fileset_of
 from seed_blocks import FENCED, Block, run_block
 
 PAGE = Path(__file__).parents[2] / "docs" / "dask.md"

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from apart import Core, forget, pull_fast, tell, watched
 from clusters import await_until, shared_client
 from roastcoffea.dask import batches as batches_module
 from roastcoffea.dask import watch as watch_module
@@ -18,6 +17,7 @@ from roastcoffea.dask.batches import Batches, Clock
 from roastcoffea.dask.install import AGAIN, Installation
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch
+from scheduler_client import Core, forget, pull_fast, tell, watched
 
 client = pytest.fixture(scope="module")(shared_client)
 fast = pytest.fixture(pull_fast)
@@ -154,14 +154,14 @@ def test_an_installing_that_takes_too_long_is_used_all_the_same(
     assert not watch.errors
 
 
-def test_an_installing_that_always_fails_is_told_once():
-    async def refuse(**told):
+def test_installation_that_always_fails_is_reported_once():
+    async def refuse(**reported):
         raise RuntimeError("no pickles here")
 
     noted = []
     scheduler = SimpleNamespace(register_scheduler_plugin=refuse)
     client = SimpleNamespace(scheduler=scheduler)
-    installing = Installation(client, "mark", lambda *told: noted.append(told))
+    installing = Installation(client, "mark", lambda *reported: noted.append(reported))
 
     async def try_often():
         for _ in range(3):

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster, __version__
 
-from plugged import Plugged, dask_worker, one
 from roastcoffea import MetricsCollector
 from roastcoffea.coffea.work_function import Token, WorkFunction
 from support import ROOT
+from worker_plugins import Plugged, dask_worker, one
 
 MODULE = """
 import sys
@@ -120,8 +120,8 @@ def test_real_0_1_2_is_left_alone(client, users, tmp_path):
     import others_module
 
     with dask_worker(client, site_of(made), users, python=str(made)):
-        with Plugged(client) as heard, heard.tasks():
-            assert heard.status() == ["measured: a copy of the client's"]
+        with Plugged(client) as received, received.tasks():
+            assert received.status() == ["measured: copy of the client's package"]
             assert one(client, others_module.analyse, [1, 2])[0] == 2
             assert one(client, others_module.installed) == ("0.1.2", True)
         assert one(client, others_module.installed) == ("0.1.2", True)

@@ -15,10 +15,17 @@ from clusters import (
     on_dask,
     shared_client,
 )
-from collecting import CHUNKS, EVENTS, Measured, MeasuredFailing, fileset_of, starts
+from collector_helpers import (
+    CHUNKS,
+    EVENTS,
+    Measured,
+    MeasuredFailing,
+    fileset_of,
+    starts,
+)
 from roastcoffea import MetricsCollector, track_metrics, track_time
 from roastcoffea.backends.dask import DaskBackend, DaskMetricsBackend
-from scheduling import workers_of
+from scheduler_runs import workers_of
 
 SERIES = (
     "worker_memory",
@@ -67,7 +74,7 @@ def test_tracking_data_has_every_series(client, tiny_file):
         assert {value for _, value in points} == {limits[worker]}
 
 
-def test_workers_are_not_sampled_when_asked_not_to(client, tiny_file):
+def test_workers_are_not_sampled_if_tracking_is_off(client, tiny_file):
     collector, _ = collect(client, tiny_file, Measured(), track_workers=False)
     assert collector.tracking_data is None
     assert collector.get_metrics()["peak_workers"] == 2
@@ -141,7 +148,7 @@ class WithoutSum(Measured):
             return {"n": Unmergeable()}
 
 
-def test_a_run_without_output_keeps_what_its_chunks_told(client, tiny_file):
+def test_a_run_without_output_keeps_its_chunk_records(client, tiny_file):
     """Records travel with results, and these came to nothing."""
     collector = MetricsCollector(client)
     with pytest.raises(Exception, match="no sum"), collector:
@@ -155,8 +162,8 @@ def test_a_run_without_output_keeps_what_its_chunks_told(client, tiny_file):
     assert metrics["losses"] == {}
 
 
-def test_a_file_that_cannot_be_asked_is_no_chunk(client, tiny_file, tmp_path):
-    """Its task has the name of the wrapper that all files are asked with."""
+def test_a_file_whose_entries_cannot_be_read_is_no_chunk(client, tiny_file, tmp_path):
+    """Its task has the name of the wrapper around all reads of entries."""
     fileset = fileset_of(tiny_file)
     fileset["ttbar"]["files"][str(tmp_path / "gone.root")] = "Events"
     with MetricsCollector(client) as collector:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from crowds import Clock, Scheduler, Task, held_bytes, made, pull, tick
 from roastcoffea.dask import scheduler_pages
-from scheduling import Read
+from scheduler_runs import Read
+from simulated_scheduler import Clock, Scheduler, Task, held_bytes, made, pull, tick
 
 FAR_S = 86400.0
 
@@ -30,7 +30,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 # ---- many workers ------------------------------------------------------------------
 
 
-def test_nobody_is_missed_in_a_crowd(clock: Clock) -> None:
+def test_all_of_many_workers_are_sampled(clock: Clock) -> None:
     scheduler, plugin = made(5000, clock)
     chosen, read, after, beats, most = random.Random(5), Read(), 0, 0, 0
     went: list[str] = []
@@ -95,7 +95,7 @@ def test_only_what_moved_is_sampled(clock: Clock) -> None:
     assert len(read.delays) == 11
 
 
-def test_a_worker_that_says_less_or_more(clock: Clock) -> None:
+def test_workers_with_missing_or_extra_metrics(clock: Clock) -> None:
     scheduler, plugin = made(3, clock)
     less, more, odd = scheduler.workers.values()
     less.memory_limit = 0
@@ -210,7 +210,7 @@ def test_without_a_client_memory_is_bounded(clock: Clock) -> None:
 
 
 def test_a_busy_scheduler_has_not_been_forgotten(clock: Clock) -> None:
-    """It could hear nobody, and the clocks of its machine may have been set."""
+    """It received nothing, and the clocks of its machine may have been set."""
     _, plugin = made(1, clock)
     for _ in range(5):
         clock.now += 600
@@ -262,8 +262,8 @@ def test_ticks_do_not_mix(clock: Clock) -> None:
     assert plugin.errors.count == 0, plugin.errors.first
 
 
-def test_a_late_answer_is_waited_for_by_somebody(clock: Clock) -> None:
-    """asyncio keeps its tasks weakly: one that nobody holds never sends anything."""
+def test_a_late_answer_is_awaited(clock: Clock) -> None:
+    """asyncio holds tasks weakly: one without a reference never sends anything."""
     scheduler, plugin = made(1, clock, limits={"stop_s": 0.0})
     waiting: weakref.WeakSet[Any] = weakref.WeakSet()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scheduler part on a real scheduler: what it says when it is asked."""
+"""The scheduler part on a real scheduler: its answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from distributed import Client, WorkerPlugin, get_worker, wait
 
 from roastcoffea import MetricsCollector
 from roastcoffea.dask.profile import hot_lines
-from scheduling import DEADLINE_S, Run, ours, traces_of, two_workers, until, workers_of
+from scheduler_runs import (
+    DEADLINE_S,
+    Run,
+    ours,
+    traces_of,
+    two_workers,
+    until,
+    workers_of,
+)
 
 
 def worker_part(mark: str) -> bytes:
@@ -102,9 +110,9 @@ def test_spans_are_complete(shared: Client) -> None:
     with ours(run) as span_id:
         wait(shared.map(spin, [0.1] * 4, pure=False))
     answer = run.stop(spans=[span_id, "another"])
-    told = {tuple(names): value for names, value in answer["spans"]}
-    cpu = told["execute", "spin", "thread-cpu", "seconds"]
-    rest = told["execute", "spin", "thread-noncpu", "seconds"]
+    reported = {tuple(names): value for names, value in answer["spans"]}
+    cpu = reported["execute", "spin", "thread-cpu", "seconds"]
+    rest = reported["execute", "spin", "thread-noncpu", "seconds"]
     assert cpu + rest >= 0.4
     assert all(names[0] not in ("execute", "p2p") for names, _ in answer["differences"])
 
@@ -176,7 +184,7 @@ def test_workers_that_are_restarted_are_not_lost(own: Client) -> None:
     run.stop()
     assert collector.get_metrics()["num_lost_workers"] == 0
     assert len(run.read.left) == 3
-    assert all(told for _, _, told, _ in run.read.left), run.read.left
+    assert all(reported for _, _, reported, _ in run.read.left), run.read.left
 
 
 # ---- tasks that raised nothing -----------------------------------------------------
@@ -189,7 +197,7 @@ class Stuck:
         time.sleep(3600)
 
 
-def test_a_task_whose_input_was_lost_is_not_said_to_have_raised(own: Client) -> None:
+def test_a_task_whose_input_was_lost_has_not_raised(own: Client) -> None:
     pids = own.run(os.getpid)
     first, second = pids
     run = Run(own).start()
@@ -208,7 +216,7 @@ def type_name(some: object) -> str:
     return type(some).__name__
 
 
-# ---- how it is asked ---------------------------------------------------------------
+# ---- requests -------------------------------------------------------------------
 
 
 def test_answers_say_whose_they_are(shared: Client) -> None:

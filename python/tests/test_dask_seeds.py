@@ -14,7 +14,7 @@ from coffea import processor
 
 import roastcoffea
 from clusters import collect, dask_runner, shared_client
-from collecting import CHUNKS, EVENTS, Measured, Plain, fileset_of
+from collector_helpers import CHUNKS, EVENTS, Measured, Plain, fileset_of
 from seed_blocks import find_blocks, run_block
 from support import SEEDS
 

@@ -10,9 +10,9 @@ import pytest
 from distributed import get_worker
 
 from clusters import dask_runner, open_client
-from collecting import EVENTS, Measured, fileset_of
+from collector_helpers import EVENTS, Measured, fileset_of
 from roastcoffea import MetricsCollector, open_run, track_metrics
-from scheduling import workers_of
+from scheduler_runs import workers_of
 
 CHUNKS = 6
 DEADLINE_S = 60
@@ -45,7 +45,7 @@ def collected(tiny_file, tmp_path_factory):
         yield collector, set(workers_of(client)), folder
 
 
-def test_both_workers_are_told_apart(collected):
+def test_both_workers_are_distinguished(collected):
     collector, workers, _ = collected
     metrics = collector.get_metrics()
     assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
@@ -59,7 +59,7 @@ def test_both_workers_are_told_apart(collected):
     assert dict(zip(table["worker"], table["num_chunks"], strict=True)) == counts
 
 
-def test_chunks_and_tasks_say_where_they_were(collected):
+def test_chunks_and_tasks_have_their_worker(collected):
     collector, _, _ = collected
     chunks = collector.run.chunks.to_dict()
     assert dict(zip(chunks["entry_start"], chunks["worker"], strict=True)) == places
@@ -72,7 +72,7 @@ def test_chunks_and_tasks_say_where_they_were(collected):
     assert counted["chunk"]["count"] == CHUNKS
 
 
-def test_a_saved_run_tells_them_apart(collected):
+def test_a_saved_run_distinguishes_them(collected):
     collector, _, folder = collected
     (file,) = folder.rglob("*.roast")
     again = open_run(file)

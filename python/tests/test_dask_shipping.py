@@ -15,8 +15,10 @@ import pytest
 from coffea.processor import ProcessorABC
 
 from clusters import dask_runner
-from collecting import EVENTS, fileset_of, starts
-from plugged import (
+from collector_helpers import EVENTS, fileset_of, starts
+from roastcoffea import MetricsCollector, track_metrics, track_time
+from roastcoffea.dask import install
+from worker_plugins import (
     Plugged,
     dask_worker,
     libraries,
@@ -25,8 +27,6 @@ from plugged import (
     open_scheduler,
     state,
 )
-from roastcoffea import MetricsCollector, track_metrics, track_time
-from roastcoffea.dask import install
 
 MODULE = """
     import coffea_metrics, roastcoffea.instrumentation
@@ -41,9 +41,9 @@ EARLIER = """
     __version__ = "0.1.2"
 
     def __getattr__(name):
-        raise RuntimeError("somebody asked for " + name)
+        raise RuntimeError("something imported " + name)
 """
-SHIPPED = "measured: a copy of the client's"
+SHIPPED = "measured: copy of the client's package"
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +108,11 @@ def make_call():
 
 def test_copy_measures_code_by_value_and_by_reference(client, bare):
     before = state(client)
-    with Plugged(client) as heard, heard.tasks():
-        assert heard.status() == [SHIPPED]
+    with Plugged(client) as received, received.tasks():
+        assert received.status() == [SHIPPED]
         assert one(client, make_count(), [1, 2]) == {"n": 2}
         assert one(client, make_call(), [1, 2, 3]) == {"n": 3}
-        records = heard.records("chunk", 2)
+        records = received.records("chunk", 2)
         assert sorted(record["num_events"] for record in records) == [2, 3]
         during = state(client)
         assert install.package().name in during["modules"]
@@ -122,7 +122,7 @@ def test_copy_measures_code_by_value_and_by_reference(client, bare):
 
 
 def test_code_of_the_run_goes_on_after_its_end(client, bare):
-    with Plugged(client) as heard, heard.tasks():
+    with Plugged(client) as received, received.tasks():
         count = make_count()
         one(client, count, [1])
         one(client, make_call(), [1])
@@ -135,10 +135,10 @@ def test_code_of_the_run_goes_on_after_its_end(client, bare):
 def test_next_run_uses_the_copy_that_is_loaded(client, bare):
     before = state(client)
     for run in range(3):
-        with Plugged(client) as heard, heard.tasks():
+        with Plugged(client) as received, received.tasks():
             assert one(client, make_call(), [1]) == {"n": 1}
             assert one(client, make_count(), [1]) == {"n": 1}
-            heard.records("chunk", 2)
+            received.records("chunk", 2)
         assert list(client.run(libraries).values()) == [1], run
     check_left(client, before)
 
@@ -166,23 +166,23 @@ def test_names_that_are_not_there_say_so_when_they_are_called(client, bare):
 
 
 def test_worker_that_joins_later_gets_a_copy_too(client, bare, others):
-    with Plugged(client) as heard, dask_worker(client, others) as late:
-        assert heard.status(2) == [SHIPPED, SHIPPED]
-        with heard.tasks():
+    with Plugged(client) as received, dask_worker(client, others) as late:
+        assert received.status(2) == [SHIPPED, SHIPPED]
+        with received.tasks():
             future = client.submit(make_count(), [1], workers=late, pure=False)
             assert future.result() == {"n": 1}
-        heard.records("chunk", 1)
+        received.records("chunk", 1)
 
 
 def test_setting_forbids_copies(client, bare):
     before = state(client)
     forbidden = dask.config.set({"roastcoffea.ship": False})
-    with forbidden, Plugged(client) as heard, heard.tasks():
-        (status,) = heard.status()
+    with forbidden, Plugged(client) as received, received.tasks():
+        (status,) = received.status()
         assert one(client, make_count(), [1, 2]) == {"n": 2}
         assert state(client)["finders"] == before["finders"]
-        assert not any(each.records for each in heard.all())
-    assert status.startswith("unmeasured: roastcoffea is not there")
+        assert not any(each.records for each in received.all())
+    assert status.startswith("unmeasured: roastcoffea is not installed there")
     assert "roastcoffea.ship" in status
     assert state(client) == before
 
@@ -197,8 +197,8 @@ def test_copy_for_another_machine_leaves_the_worker_unmeasured(
     other = install.Package(sent.name + "x", files)
     monkeypatch.setattr(install, "package", lambda: other)
     before = state(client)
-    with Plugged(client) as heard, heard.tasks():
-        (status,) = heard.status()
+    with Plugged(client) as received, received.tasks():
+        (status,) = received.status()
         assert status.startswith("unmeasured: ImportError")
         assert one(client, make_count(), [1, 2]) == {"n": 2}
     assert state(client) == before
@@ -250,28 +250,28 @@ def test_earlier_package_is_left_alone_and_the_copy_measures(client, others, tmp
 
     with dask_worker(client, others, package.parent):
         before = state(client)
-        with Plugged(client) as heard, heard.tasks():
-            assert heard.status() == [SHIPPED]
+        with Plugged(client) as received, received.tasks():
+            assert received.status() == [SHIPPED]
             assert one(client, make_count(), [1, 2]) == {"n": 2}
             assert "roastcoffea" not in state(client)["modules"]
             assert one(client, version) == "0.1.2"
             assert one(client, make_count(), [1, 2]) == {"n": 2}
-            heard.records("chunk", 2)
+            received.records("chunk", 2)
         new = set(state(client)["modules"]) - set(before["modules"])
         names = {name.partition(".")[0] for name in new}
         assert names == {"roastcoffea", install.package().name}
         assert not [name for name in new if name.startswith("roastcoffea.")]
         assert one(client, version) == "0.1.2"
-        with dask.config.set({"roastcoffea.ship": False}), Plugged(client) as heard:
+        with dask.config.set({"roastcoffea.ship": False}), Plugged(client) as received:
             assert one(client, make_count(), [1, 2]) == {"n": 2}
-            assert heard.status()[0].startswith("unmeasured")
+            assert received.status()[0].startswith("unmeasured")
         assert one(client, version) == "0.1.2"
 
 
-def test_worker_that_is_switched_off_says_so(client, others):
+def test_worker_that_is_switched_off_reports_it(client, others):
     with dask_worker(client, others, ROASTCOFFEA="off"):
-        with Plugged(client) as heard, heard.tasks():
-            (status,) = heard.status()
+        with Plugged(client) as received, received.tasks():
+            (status,) = received.status()
             assert one(client, make_count(), [1, 2]) == {"n": 2}
         assert "ROASTCOFFEA=off" in status
         assert "roastcoffea" not in state(client)["modules"]
@@ -279,8 +279,12 @@ def test_worker_that_is_switched_off_says_so(client, others):
 
 def test_installed_package_is_used(client, others):
     ours = Path(install.__file__).parents[2]
-    with dask_worker(client, others, ours), Plugged(client) as heard, heard.tasks():
-        assert heard.status() == ["measured: what is installed"]
+    with (
+        dask_worker(client, others, ours),
+        Plugged(client) as received,
+        received.tasks(),
+    ):
+        assert received.status() == ["measured: installed package"]
         one(client, make_count(), [1])
-        heard.records("chunk", 1)
+        received.records("chunk", 1)
         assert install.package().name not in state(client)["modules"]

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Dask's own seconds against those of our records and of the scheduler's tasks.
 
-Spans are complete when a block ends, because workers are asked for what they have: no
-test here waits for a heartbeat.
+Spans are complete when a block ends, because workers send a last heartbeat: no test
+here waits for one.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from clusters import Heard, dask_runner, shared_client
-from collecting import CHUNKS, Measured, fileset_of
+from clusters import Received, dask_runner, shared_client
+from collector_helpers import CHUNKS, Measured, fileset_of
 from roastcoffea import MetricsCollector
 
 client = pytest.fixture(scope="module")(shared_client)
 
 
 @pytest.fixture
-def heard(monkeypatch):
-    return Heard(monkeypatch)
+def received(monkeypatch):
+    return Received(monkeypatch)
 
 
 def collect(client, tiny_file):
@@ -40,18 +40,18 @@ def span_seconds(collector, *activities):
     )
 
 
-def task_seconds(heard):
-    """The same, by the starts and stops that the scheduler was told."""
-    named = [task for task in heard.tasks if task["prefix"] == "Measured"]
+def task_seconds(received):
+    """The same, by the starts and stops that the scheduler has."""
+    named = [task for task in received.tasks if task["prefix"] == "Measured"]
     chunks = [task for task in named if task["end"] != "moved"]  # to another worker
-    heard.tasks.clear()
+    received.tasks.clear()
     assert len(chunks) == CHUNKS
     return sum(task["stop"] - task["start"] for task in chunks)
 
 
-def check(collector, heard):
+def check(collector, received):
     """Two clocks over the same intervals: Dask's tasks, and its spans."""
-    tasks = task_seconds(heard)
+    tasks = task_seconds(received)
     spans = span_seconds(collector, "thread-cpu", "thread-noncpu")
     assert spans == pytest.approx(tasks, rel=0.01, abs=0.005)
     ours = sum(record["duration"] for record in collector.chunk_metrics)
@@ -61,22 +61,22 @@ def check(collector, heard):
 
 
 @pytest.mark.parametrize("time", range(3))
-def test_spans_are_complete_when_the_block_ends(client, tiny_file, heard, time):
-    check(collect(client, tiny_file), heard)
+def test_spans_are_complete_when_the_block_ends(client, tiny_file, received, time):
+    check(collect(client, tiny_file), received)
 
 
 @pytest.mark.long
-def test_spans_are_complete_every_time(client, tiny_file, heard):
+def test_spans_are_complete_every_time(client, tiny_file, received):
     for _ in range(20):
-        check(collect(client, tiny_file), heard)
+        check(collect(client, tiny_file), received)
 
 
-def test_a_name_used_again_while_results_are_kept(client, heard):
+def test_a_name_used_again_while_results_are_kept(client, received):
     """Dask gives the group to the span that had it first; its tasks are ours."""
     kept = client.map(abs, range(3))
     client.gather(kept)
     with MetricsCollector(client):
         client.gather(client.map(abs, range(3, 8)))
-    found = [(task["prefix"], task["ours"]) for task in heard.tasks]
+    found = [(task["prefix"], task["ours"]) for task in received.tasks]
     assert found == [("abs", True)] * 5
     del kept

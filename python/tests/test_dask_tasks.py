@@ -15,7 +15,7 @@ from zlib import crc32
 import pytest
 from distributed import Client, Event, get_worker
 
-from scheduling import DEADLINE_S, Run, ours, two_workers, until, workers_of
+from scheduler_runs import DEADLINE_S, Run, ours, two_workers, until, workers_of
 
 shared = pytest.fixture(scope="module")(two_workers)  # that no test harms
 own = pytest.fixture(two_workers)  # to be killed
@@ -30,7 +30,7 @@ def fail(x: int) -> int:
 
 
 def hold(begun: str, end: str) -> str:
-    """Say that it runs, and run until told."""
+    """Report that it runs, and run until released."""
     Event(begun).set()
     Event(end).wait()
     return get_worker().address
@@ -38,7 +38,7 @@ def hold(begun: str, end: str) -> str:
 
 @contextlib.contextmanager
 def events(run: Run) -> Iterator[tuple[Event, Event]]:
-    """What hold() sets and waits for; nobody waits when a test has failed."""
+    """What hold() sets and waits for; no task waits when a test has failed."""
     begun, end = Event(run.mark + "b"), Event(run.mark + "e")
     try:
         yield begun, end
@@ -78,7 +78,7 @@ def test_tasks_that_end_by_themselves(shared: Client) -> None:
         assert task.end == "retried" or task.start <= task.stop
 
 
-def test_a_task_that_nobody_wants_and_one_that_goes_on(shared: Client) -> None:
+def test_a_cancelled_task_and_one_that_goes_on(shared: Client) -> None:
     run = Run(shared).start()
     with ours(run), events(run) as (begun, end):
         future = shared.submit(hold, begun.name, end.name, pure=False)
@@ -163,7 +163,7 @@ def test_a_killed_worker_loses_its_task(own: Client) -> None:
     assert set(pids) < {row[0] for row in run.read.joined}
 
 
-def test_a_retired_worker_was_told_to_go(own: Client) -> None:
+def test_a_retired_worker_is_expected_to_leave(own: Client) -> None:
     client = own
     run = Run(client).start()
     first, second = workers_of(client)
@@ -172,10 +172,10 @@ def test_a_retired_worker_was_told_to_go(own: Client) -> None:
     client.run(_close_it, workers=[second], wait=False)
     until(lambda: run.pull() and len(run.read.left) > 1)
     run.stop()
-    (who, _, expected, why), (other, _, told, words) = run.read.left
+    (who, _, expected, why), (other, _, reported, words) = run.read.left
     assert (who, expected) == (first, True)
     assert why
-    assert (other, told) == (second, False)
+    assert (other, reported) == (second, False)
     assert words == "it closed: enough of it"
 
 
@@ -188,12 +188,12 @@ def test_who_joins_is_known(own: Client) -> None:
     run = Run(client).start()
     cluster.scale(3)
     client.wait_for_workers(3)
-    told = workers_of(client)
+    reported = workers_of(client)
     pids = client.run(os.getpid)
     run.stop()
     assert len(run.read.joined) == 3
     for address, when, threads, memory, pid, name, host in run.read.joined:
         assert abs(when - time.time()) < DEADLINE_S
         assert (threads, pid) == (1, pids[address])
-        assert memory == told[address]["memory_limit"]
-        assert (name, host) == (str(told[address]["name"]), "127.0.0.1")
+        assert memory == reported[address]["memory_limit"]
+        assert (name, host) == (str(reported[address]["name"]), "127.0.0.1")

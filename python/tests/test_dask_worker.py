@@ -12,10 +12,10 @@ import dask.bag
 import pytest
 from coffea.processor.executor import WorkItem
 
-from plugged import Plugged, addresses, make_function, open_cluster, plug
 from roastcoffea import _probe, track_metrics, track_time
 from roastcoffea.dask import install
 from support import Events
+from worker_plugins import Plugged, addresses, make_function, open_cluster, plug
 
 kinds = {"params": [True, False], "ids": ["processes", "threads"]}
 client = pytest.fixture(scope="module", **kinds)(open_cluster)
@@ -42,7 +42,7 @@ def test_mapped_function_is_a_chunk(client, plugged):
     assert sorted(record["num_events"] for record in records) == [10, 20]
     assert {record["worker"] for record in records} <= addresses(client)
     assert all(list(record["timing"]) == ["counting"] for record in records)
-    keys = {each.key for each in plugged.told if each.records}
+    keys = {each.key for each in plugged.reported if each.records}
     assert keys == {future.key for future in futures}
     assert len(plugged.records("begin", 2)) == len(plugged.records("end", 2))
 
@@ -64,7 +64,7 @@ def test_delayed_and_bag_are_chunks(client, plugged):
     assert sizes == [5, 6, 7]
 
 
-def test_many_small_calls_of_a_task_are_told_together(client, plugged):
+def test_many_small_calls_of_a_task_are_sent_together(client, plugged):
     """The first one at once; the others in few events, the last of which goes out when
     the run ends."""
     count, calls = make_function(), 2000
@@ -77,7 +77,7 @@ def test_many_small_calls_of_a_task_are_told_together(client, plugged):
     plugged.leave()
     plugged.records("chunk", calls)
     assert len({record["sequence"] for record in plugged.of("end")}) == calls
-    events = [each for each in plugged.told if each.records]
+    events = [each for each in plugged.reported if each.records]
     assert len(events) < calls / 10
 
 
@@ -107,7 +107,7 @@ def test_work_item_gives_file_and_entries(client, plugged):
     assert record["num_events"] == 150
 
 
-def test_failing_function_raises_its_own_exception_and_is_told(client, plugged):
+def test_failing_function_raises_its_own_exception_and_is_reported(client, plugged):
     @track_metrics
     def fail(events):
         raise KeyError("mine")
@@ -147,7 +147,7 @@ def test_tasks_of_others_and_what_is_switched_off_stay_unmeasured(client, plugge
     assert [each for each in plugged.all() if each.records] == []
 
 
-def test_nothing_is_told_once_the_run_has_ended(client, plugged):
+def test_nothing_is_sent_after_the_run_has_ended(client, plugged):
     with plugged.tasks():
         count = make_function()
         client.submit(count, Events(), pure=False).result()
@@ -155,16 +155,16 @@ def test_nothing_is_told_once_the_run_has_ended(client, plugged):
         plugged.leave()
         assert client.submit(count, Events(), pure=False).result() == {"n": 10}
     assert sum(len(each.records) for each in plugged.all()) == 3
-    assert not any(client.run(is_asked).values())
+    assert not any(client.run(is_requested).values())
 
 
-def is_asked():
+def is_requested():
     from roastcoffea import _probe
 
     return bool(_probe.front)
 
 
-def test_two_runs_at_once_hear_the_same_of_a_task_of_both(client, plugged):
+def test_two_runs_at_once_get_the_same_events_of_a_shared_task(client, plugged):
     with Plugged(client) as other:
         with plugged.tasks(), other.tasks():
             client.submit(make_function(), Events(), pure=False).result()
@@ -211,7 +211,7 @@ def make_troublesome():
     return err
 
 
-def test_worker_that_gives_up_says_so(client, plugged, monitor_errors):
+def test_worker_that_gives_up_reports_it(client, plugged, monitor_errors):
     with plugged.tasks():
         sent = client.submit(make_troublesome(), Events(), pure=False)
         assert sent.result() == 7

@@ -13,7 +13,7 @@ from support import KEY, Events, make_processor
 
 
 class Counting:
-    """Counts events; off unless told otherwise."""
+    """Counts events; off unless switched on."""
 
     @track_metrics
     def process(self, events, scale=1, *more, factor=1, **others):

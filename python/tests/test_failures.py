@@ -44,7 +44,7 @@ def test_the_very_exception_reaches_the_user(error):
 
 
 @errors
-def test_record_says_what_failed_and_where(error):
+def test_record_has_error_and_section(error):
     _, record = fail(nested(error("mine")))
     assert record["status"] == "failed"
     assert record["error"] == f"{error.__name__}: mine"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is said of files and of how much of them is read, against uproot and pyarrow,
-which are asked directly."""
+which are requested directly."""
 
 from __future__ import annotations
 
@@ -122,11 +122,11 @@ def test_sizes_of_branches_come_with_the_first_chunk_of_a_file(tmp_path):
         assert tables == [expected, *[None] * (CHUNKS - 1)]
 
 
-def test_sizes_of_branches_are_told_to_every_run(tmp_path):
+def test_sizes_of_branches_are_sent_to_every_run(tmp_path):
     path = write_tree(tmp_path / "tree.root")
     for run in (run_of(path), run_of(path)):
-        told = ["branch_bytes" in chunk["file_metadata"] for chunk in run.chunks]
-        assert sum(told) == 1
+        reported = ["branch_bytes" in chunk["file_metadata"] for chunk in run.chunks]
+        assert sum(reported) == 1
 
 
 # ---- how much of it is read -------------------------------------------------------

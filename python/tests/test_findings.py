@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 import roastcoffea
-from collecting import iterative
-from lasting import measured
+from collector_helpers import iterative
+from saved_run_samples import measured
 
 KEYS = {
     *("id", "severity", "title", "evidence", "advice", "overlaps"),

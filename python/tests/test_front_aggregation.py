@@ -91,7 +91,7 @@ def test_no_wall_time_gives_no_rate(wall: float) -> None:
     assert metrics["event_rate_cpu_total_khz"] == 20.0
 
 
-def test_report_without_bytes_says_nothing_but_chunks() -> None:
+def test_report_without_bytes_gives_only_chunks() -> None:
     metrics = aggregate_workflow_metrics({"entries": 5, "chunks": 2}, 0.0, 1.0)
     assert metrics["total_events"] == 0
     assert metrics["num_chunks"] == 2

@@ -118,7 +118,7 @@ def test_names_of_parsers() -> None:
 
 
 @pytest.mark.parametrize("name", ["parsl", "Dask", "", None, 3, []])
-def test_unknown_backend_is_told_the_known_ones(name: Any) -> None:
+def test_unknown_backend_error_lists_the_known_ones(name: Any) -> None:
     with pytest.raises(
         ValueError, match=r"Unsupported backend.*'dask', 'local', 'task"
     ):
@@ -171,7 +171,7 @@ class PlainBackend:
         ("PlainBackend", DaskTrackingDataParser),
     ],
 )
-def test_entry_points_are_asked(
+def test_entry_points_are_used(
     monkeypatch: pytest.MonkeyPatch, target: str, parser: type
 ) -> None:
     entry = importlib.metadata.EntryPoint(

@@ -27,15 +27,15 @@ TABLES = {
 def rows_given(
     monkeypatch: pytest.MonkeyPatch, rows: list[tuple[str, str]]
 ) -> list[Any]:
-    """Let C give these rows; what it was asked for is returned."""
-    asked: list[Any] = []
+    """Let C return these rows; returns the arguments it got."""
+    requested: list[Any] = []
 
     def table_rows(index: int, metrics: Any) -> list[tuple[str, str]]:
-        asked.append((index, metrics))
+        requested.append((index, metrics))
         return rows
 
     monkeypatch.setattr(_core, "table_rows", table_rows, raising=False)
-    return asked
+    return requested
 
 
 def cells(table: Table) -> list[tuple[Any, ...]]:
@@ -47,13 +47,15 @@ def test_a_table_shows_the_rows_of_c(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     metrics = {"wall_time": 1.0}
-    asked = rows_given(monkeypatch, [("Data Rate", "1.60 Gbps"), ("Bytes", "2.00 GB")])
+    requested = rows_given(
+        monkeypatch, [("Data Rate", "1.60 Gbps"), ("Bytes", "2.00 GB")]
+    )
     table = getattr(reporter, f"format_{name}_table")(metrics)
     assert isinstance(table, Table)
     assert table.title == TABLES[name]
     assert [column.header for column in table.columns] == ["Metric", "Value"]
     assert cells(table) == [("Data Rate", "1.60 Gbps"), ("Bytes", "2.00 GB")]
-    assert asked == [(list(TABLES).index(name), metrics)]
+    assert requested == [(list(TABLES).index(name), metrics)]
 
 
 @pytest.mark.parametrize("name", TABLES)

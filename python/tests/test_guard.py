@@ -9,8 +9,14 @@ from coffea.processor import executor as coffea_executor
 from coffea.processor.executor import WorkItem
 from distributed import Client, LocalCluster
 
-from collecting import CHUNKS, Measured, fileset_of, iterative, make_runner, threads
-from plugged import Plugged, make_function, one
+from collector_helpers import (
+    CHUNKS,
+    Measured,
+    fileset_of,
+    iterative,
+    make_runner,
+    threads,
+)
 from roastcoffea import MetricsCollector, _probe, track_metrics
 from roastcoffea.coffea import hooks, work_function
 from roastcoffea.coffea.guard import guarded
@@ -18,6 +24,7 @@ from roastcoffea.coffea.packing import packing
 from roastcoffea.coffea.work_function import WRAPPED_KEY, Token, WorkFunction
 from roastcoffea.dask.task import Place, outbox
 from support import KEY, Events
+from worker_plugins import Plugged, make_function, one
 
 RUN_ID = bytes(range(16))
 ITEM = WorkItem("ttbar", "/data/a.root", "Events", 0, 10, b"0" * 16)
@@ -30,13 +37,13 @@ STEPS = {
     "switch": (work_function, "_switched_on"),
     "hooks out": (hooks, "disarm"),
     "end": (_probe, "attempt_end"),
-    "hand over": (work_function, "_hand_over"),
+    "hand over": (work_function, "_deliver"),
     "expect packing": (packing, "expect"),
     "packed": (_probe, "attempt_packed"),
 }
 DASK_STEPS = {
     "send": (Place, "send"),
-    "trouble": (Place, "send_trouble"),
+    "trouble": (Place, "report_disarmed"),
     "waited": (work_function, "_waited"),
     "keep": (Place, "keep"),
 }
@@ -162,15 +169,15 @@ def client():
 
 
 @pytest.fixture
-def heard(client):
-    with Plugged(client) as heard:
-        assert all(status.startswith("measured") for status in heard.status(2))
-        yield heard
+def events(client):
+    with Plugged(client) as events:
+        assert all(status.startswith("measured") for status in events.status(2))
+        yield events
 
 
 @pytest.mark.parametrize("step", [*STEPS, *DASK_STEPS])
-def test_chunk_on_dask_is_unharmed(client, heard, monkeypatch, monitor_errors, step):
-    more = {"marks": (heard.mark,), "client": 7}
+def test_chunk_on_dask_is_unharmed(client, events, monkeypatch, monitor_errors, step):
+    more = {"marks": (events.mark,), "client": 7}
     sent, failing = (work(each, packs=False, **more) for each in (chunk, fail))
     packed = coffea_executor._compression_wrapper(1, work(chunk, **more), "chunk")
     with monkeypatch.context() as patch:
@@ -191,7 +198,7 @@ def test_chunk_on_dask_is_unharmed(client, heard, monkeypatch, monitor_errors, s
     ids=lambda step: step[1],
 )
 def test_decorated_function_is_unharmed(
-    client, heard, monkeypatch, monitor_errors, step, after
+    client, events, monkeypatch, monitor_errors, step, after
 ):
     """Each of them is called before the user's function, after it, or both."""
     count = make_function()
@@ -203,7 +210,7 @@ def test_decorated_function_is_unharmed(
     def failing(events):
         raise KeyError("mine")
 
-    with heard.tasks():
+    with events.tasks():
         with monkeypatch.context() as patch:
             broken = Broken(patch, *step, times=1, after=after)
             assert one(client, task) == [1, 2, 3]
@@ -231,7 +238,7 @@ class Raising(type):
 
 @pytest.mark.parametrize("meta", [Answering, Raising])
 def test_argument_of_a_hostile_class_is_an_argument(
-    client, heard, monitor_errors, meta
+    client, events, monitor_errors, meta
 ):
     def task():
         hostile = meta("Hostile", (Events,), {})
@@ -242,6 +249,6 @@ def test_argument_of_a_hostile_class_is_an_argument(
 
         return count(hostile(2), other=hostile(3))
 
-    with heard.tasks():
+    with events.tasks():
         assert one(client, task) == {"n": 5}
-    heard.records("chunk", 1)
+    events.records("chunk", 1)

@@ -9,7 +9,7 @@ import weakref
 import uproot
 from coffea.nanoevents import NanoEventsFactory
 
-from hooked import in_place
+from hook_checks import in_place
 from roastcoffea import _probe
 from roastcoffea.coffea import hook_list
 
@@ -59,7 +59,7 @@ def test_attributes_are_those_of_what_it_stands_for():
 
 
 def test_a_hook_that_was_put_back_is_no_original(monkeypatch):
-    """As somebody does who replaces uproot.open inside process() for too long."""
+    """As code that replaces uproot.open inside process() for too long."""
     original = uproot.open
     with in_place():
         kept = uproot.open

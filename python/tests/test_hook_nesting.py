@@ -12,8 +12,8 @@ import uproot
 from coffea import processor
 from coffea.nanoevents import NanoAODSchema
 
-from collecting import threads
-from hooked import Originals, fresh_hooks, is_hook
+from collector_helpers import threads
+from hook_checks import Originals, fresh_hooks, is_hook
 from reads import CHUNKS, EVENTS, NAMES, Reader, Run, bytes_of, fileset, kind_folder
 from roastcoffea import _probe
 from roastcoffea.coffea import hook_list, hooks
@@ -38,8 +38,8 @@ def check_like(run, expected):
         assert bytes_of(chunk) == bytes_of(known)
         for name in ("open_bytes", "metadata_bytes", "column_bytes", "other_bytes"):
             assert chunk[name] == known[name]
-        told = chunk["open_bytes"] + chunk["metadata_bytes"] + chunk["column_bytes"]
-        assert told == run.truth_of(chunk)["bytesread"]
+        reported = chunk["open_bytes"] + chunk["metadata_bytes"] + chunk["column_bytes"]
+        assert reported == run.truth_of(chunk)["bytesread"]
         assert chunk["file_metadata"].keys() == known["file_metadata"].keys()
         assert sum(chunk["ladder"].values()) == pytest.approx(chunk["task_time"])
 
@@ -152,9 +152,7 @@ class Alternating(Reader):
         return {}
 
 
-def test_endpoints_are_told_apart_though_sources_take_each_others_place(
-    folder, monkeypatch
-):
+def test_endpoints_are_distinct_though_sources_share_addresses(folder, monkeypatch):
     monkeypatch.chdir(folder)
     analysis = Alternating("other.root", str(folder / "other.root"))
     run = Run(fileset(folder / "zlib.root"), analysis, maxchunks=1)
@@ -181,7 +179,7 @@ class Taken(Reader):
         return super().process(events)
 
 
-def test_a_chunk_that_loses_its_hooks_says_so(folder, renewed):
+def test_a_chunk_that_loses_its_hooks_reports_it(folder, renewed):
     setup = _probe.ladder_setup
     renewed.setattr(_probe, "ladder_setup", lambda *args: setup(*args, 10**9))
     originals = Originals()
@@ -203,7 +201,7 @@ def test_a_chunk_that_loses_its_hooks_says_so(folder, renewed):
 
 
 class Directory:
-    """An opened file whose counter is asked when Ctrl-C comes."""
+    """An opened file whose counter is read when Ctrl-C comes."""
 
     @property
     def file(self):
@@ -227,7 +225,7 @@ def test_a_ctrl_c_at_the_end_of_an_attempt_is_the_users(tmp_path, error):
     opened({"file.root": None})
     with pytest.raises(KeyboardInterrupt):
         _probe.attempt_end(other, (str(tmp_path),), error)
-    assert list(tmp_path.iterdir())  # and it was told
+    assert list(tmp_path.iterdir())  # and it was reported
 
 
 def test_a_ctrl_c_leaves_no_attempt_open(folder, monkeypatch):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A hook is taken for what it stands for: by callers, by pickle, by whoever inspects
+"""A hook behaves like its original: for callers, for pickle, for code that inspects
 it, and by what analyses do inside process()."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coffea import processor
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
 from coffea.nanoevents.mapping import UprootSourceMapping
 
-from hooked import in_place, is_hook
+from hook_checks import in_place, is_hook
 from reads import (
     CHUNKS,
     EVENTS,
@@ -192,7 +192,7 @@ def pickle_factory(events):
 
 
 def fork(events):
-    """A child reads on its own, and tells nobody."""
+    """A child reads on its own, and sends nothing."""
     child = os.fork()
     if child == 0:
         ok = ak.sum(events.Track.length) > 0 and not is_hook(vars(uproot)["open"])

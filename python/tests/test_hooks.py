@@ -11,7 +11,7 @@ import pytest
 import uproot
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     Failing,
     fileset_of,
@@ -21,7 +21,14 @@ from collecting import (
     processes,
     threads,
 )
-from hooked import Looking, Originals, fresh_hooks, hooked_objects, in_place, is_hook
+from hook_checks import (
+    Looking,
+    Originals,
+    fresh_hooks,
+    hooked_objects,
+    in_place,
+    is_hook,
+)
 from roastcoffea import _probe
 from roastcoffea.coffea import hooks
 from support import run_python, waiting
@@ -78,7 +85,7 @@ def test_hooks_stay_between_chunks_until_the_run_ends(tiny_file, originals, rene
 
 
 def test_hooks_that_come_and_go_too_often_stay(renewed):
-    """In a process that nobody tells when a run ends."""
+    """In a process that is not notified when a run ends."""
     looking = hooks.Hooks(())
     for _ in range(hooks.MOST_PLACED):
         assert not looking.in_place
@@ -89,7 +96,7 @@ def test_hooks_that_come_and_go_too_often_stay(renewed):
 
 
 def test_hooks_of_a_chunk_that_begins_when_the_run_is_over_go_with_it(renewed):
-    """Queued chunks of a run that raised: nobody clears a second time."""
+    """Queued chunks of a run that raised: the hooks are not cleared twice."""
     runs = {"mark"}
     looking = hooks.Hooks([runs])
     looking.arm(1)
@@ -112,7 +119,7 @@ def test_hooks_that_stay_are_found_again_and_those_that_lost_their_place(renewed
     looking.arm(2)
     assert looking.times_placed == 1
     looking.disarm(2)
-    setattr(owner, attribute, original)  # by somebody else
+    setattr(owner, attribute, original)  # by other code
     looking.arm(3)
     assert is_hook(vars(owner)[attribute])
     looking.disarm(3)
@@ -270,8 +277,8 @@ def test_switched_off_everything_is_left_alone(tiny_file):
     script = """
         import sys
         import roastcoffea
-        from collecting import fileset_of, make_runner
-        from hooked import Looking, Originals
+        from collector_helpers import fileset_of, make_runner
+        from hook_checks import Looking, Originals
 
         originals = Originals()
         with roastcoffea.monitor() as run:

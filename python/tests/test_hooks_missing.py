@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An unknown coffea or uproot: the run works, what cannot be told is absent and says
-why, and a hook that fails or costs too much harms nobody."""
+"""An unknown coffea or uproot: the run works, unknown values are absent with a reason,
+and a hook that fails or costs too much changes nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import uproot
 from coffea.nanoevents import NanoEventsFactory
 
-from hooked import Originals, fresh_hooks
+from hook_checks import Originals, fresh_hooks
 from reads import (
     CHUNKS,
     EVENTS,
@@ -35,7 +35,7 @@ KIND_OF = dict.fromkeys(("pages", "clusters", "page_lists"), "rntuple") | {
 
 
 def slices_of_hooks():
-    """{hook: slices that cannot be told without it}, from the list itself."""
+    """{hook: slices that need it}, from the list itself."""
     rows = (ROOT / "include/roast/hooks.def").read_text().split("\nH(")[1:]
     return {row.split(",")[1].strip(): re.findall(r"SLICE\((\w+)", row) for row in rows}
 
@@ -117,7 +117,7 @@ def test_a_tree_needs_no_hook_of_an_rntuple(folder, renewed, name):
 
 @pytest.mark.parametrize("kind", ["zlib", "rntuple"])
 @pytest.mark.parametrize("name", ["extract_root", "open", "baskets", "clusters"])
-def test_bytes_of_branches_are_told_without_a_hook(
+def test_bytes_of_branches_are_known_without_a_hook(
     folder, expected, renewed, name, kind
 ):
     """There is another way to each: the names that uproot has for what it reads, the
@@ -141,7 +141,7 @@ def test_what_cannot_be_counted_is_not_zero(folder, renewed):
     assert not any(name in chunk for chunk in run.chunks for name in names)
 
 
-def test_without_any_hook_nothing_is_told_apart(folder, expected, renewed):
+def test_without_any_hook_time_is_unnamed(folder, expected, renewed):
     renewed.setattr(hooks, "find", lambda *place: None)
     run = read(folder, "zlib")
     assert run.out == expected["zlib"].out
@@ -166,7 +166,7 @@ def test_a_place_of_another_kind_is_left_alone(folder, expected, renewed):
     check_absent(run, "from_root")
 
 
-def test_a_function_that_somebody_else_replaced_is_hooked_as_it_is(folder, renewed):
+def test_a_function_replaced_by_other_code_is_hooked(folder, renewed):
     calls, original = [], uproot.open
 
     def mine(*args, **kwargs):
@@ -218,7 +218,9 @@ class OddLog(Reader):
         return super().process(events)
 
 
-def test_a_failing_hook_is_counted_and_harms_nobody(folder, expected, monitor_errors):
+def test_a_failing_hook_is_counted_and_changes_nothing(
+    folder, expected, monitor_errors
+):
     run = read(folder, "zlib", OddLog(RuntimeError("no name")))
     assert run.out == expected["zlib"].out
     columns = len(NAMES) + 2  # and the counters of the jagged ones

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importing import assert_same_records, imported, records_of
+from measurement_dirs import assert_same_records, imported, records_of
 from roastcoffea import _core, _probe, track_bytes, track_memory, track_time
 from support import KEY, CountedEvents, make_processor, measure
 
 quick = settings(max_examples=150, deadline=None)
 
 
-def handed_over(record: dict[str, Any]) -> Any:
+def passed_records(record: dict[str, Any]) -> Any:
     core = _core.Run(0, 0)
     core.add_frames(_probe.frame_of(record, 1), True)
     return core
@@ -93,13 +93,13 @@ def test_a_record_of_others_is_what_python_makes_of_it(
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "hand_made"
     run = imported(folder, {"raw_chunk_metrics": [record]})
-    ((expected, *_),) = handed_over(record).chunks()
+    ((expected, *_),) = passed_records(record).chunks()
     ((frame, *_),) = run._core.chunks()
     assert _probe.read_frames(frame)[0] == _probe.read_frames(expected)[0]
     assert frame == expected
 
 
-def test_keys_that_nobody_knows_are_the_users(tmp_path: Path) -> None:
+def test_unknown_keys_are_the_users(tmp_path: Path) -> None:
     record = {"mine": [1, {"a": None}], "custom_metrics": {"b": 2.5}, "chunk_id": 7}
     (found,) = records_of(imported(tmp_path, {"raw_chunk_metrics": [record]}))
     assert found["mine"] == [1, {"a": None}]
@@ -153,7 +153,7 @@ def test_values_of_users_come_back(tmp_path: Path) -> None:
     assert_same_records(tmp_path, [dict(measure(work))])
 
 
-def test_records_of_one_process_are_told_apart(tmp_path: Path) -> None:
+def test_records_of_one_process_are_distinct(tmp_path: Path) -> None:
     processor = make_processor(lambda self, events: {"n": 1})
     outputs = [processor.process(CountedEvents()) for _ in range(3)]
     records = [dict(out[KEY][0]) for out in outputs]

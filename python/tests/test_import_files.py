@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importing import FIXTURES, imported, records_of
+from measurement_dirs import FIXTURES, imported, records_of
 from roastcoffea import FormatError, Run, open_run
 from roastcoffea.export.importer import import_measurement
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from collecting import Measured, MeasuredFailing, fileset_of, make_runner
-from importing import FIXTURES, assert_same_records, imported, records_of
+from collector_helpers import Measured, MeasuredFailing, fileset_of, make_runner
+from measurement_dirs import FIXTURES, assert_same_records, imported, records_of
 from roastcoffea import MetricsCollector, _probe, load_measurement, open_run
 from roastcoffea.export.importer import import_measurement
 
@@ -43,22 +43,22 @@ def test_chunks_of_a_real_run_are_identical(saved: Any) -> None:
 
 # The moments of the Runner are not in the directory, nor the parts of that sum. Workers
 # are counted there, not known to the moment: there is no budget.
-UNTOLD = {"wall_account", "tree_cpu_seconds", "unavailable", "kinds"}
-UNTOLD |= {"budget", "unexplained_percent", "budget_overlap_seconds"}
-UNTOLD |= {f"budget_{by}" for by in ("by_phase", "over_time", "by_dataset")}
-UNTOLD |= {f"budget_{by}" for by in ("by_worker", "by_host")}
-UNTOLD |= {"checks", "findings", "verdict", "ramp_up", "tail"}  # made of these
+UNREPORTED = {"wall_account", "tree_cpu_seconds", "unavailable", "kinds"}
+UNREPORTED |= {"budget", "unexplained_percent", "budget_overlap_seconds"}
+UNREPORTED |= {f"budget_{by}" for by in ("by_phase", "over_time", "by_dataset")}
+UNREPORTED |= {f"budget_{by}" for by in ("by_worker", "by_host")}
+UNREPORTED |= {"checks", "findings", "verdict", "ramp_up", "tail"}  # made of these
 # Nor is it known which of the sampled processes made which record, nor how long a fetch
 # used the CPU.
-UNTOLD |= {"per_worker", "processes_seen", "processes_unsampled", "chunk_split"}
+UNREPORTED |= {"per_worker", "processes_seen", "processes_unsampled", "chunk_split"}
 
 
 def test_numbers_of_a_real_run_are_identical(saved: Any) -> None:
     _, path = saved
     before = import_measurement(path.parent / "whole")._core.metrics()
     after = import_measurement(path)._core.metrics()
-    assert before.keys() - UNTOLD == after.keys() - UNTOLD
-    for name in before.keys() - UNTOLD:
+    assert before.keys() - UNREPORTED == after.keys() - UNREPORTED
+    for name in before.keys() - UNREPORTED:
         same = after[name] == before[name]
         assert same or after[name] == pytest.approx(before[name], rel=1e-9), name
     why = after["unavailable"]
@@ -103,7 +103,7 @@ def test_a_failed_chunk_comes_back(tiny_file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["measurement_0_1_2", "measurement_0_1_2_dask"])
 def test_numbers_of_0_1_2(name: str) -> None:
-    told, _, _ = load_measurement(FIXTURES / name)
+    reported, _, _ = load_measurement(FIXTURES / name)
     run = open_run(FIXTURES / name)
     metrics = run.get_metrics()
     for key in (
@@ -113,30 +113,30 @@ def test_numbers_of_0_1_2(name: str) -> None:
         " num_failed_chunks chunk_duration_mean chunk_duration_max"
         " chunk_mem_delta_mean_mb total_events_from_chunks chunk_events_mean"
     ).split():
-        assert metrics[key] == pytest.approx(told[key], rel=1e-8), key
-    for dataset, row in told["per_dataset"].items():
+        assert metrics[key] == pytest.approx(reported[key], rel=1e-8), key
+    for dataset, row in reported["per_dataset"].items():
         found = metrics["per_dataset"][dataset]
         for key, value in row.items():
             assert found[key] == pytest.approx(value, rel=1e-7), (dataset, key)
-    assert len(run.chunk_metrics) == len(told["raw_chunk_metrics"])
+    assert len(run.chunk_metrics) == len(reported["raw_chunk_metrics"])
 
 
 def test_a_real_directory_of_0_1_2() -> None:
-    told, _, _ = load_measurement(FIXTURES / "measurement_0_1_2_dask")
+    reported, _, _ = load_measurement(FIXTURES / "measurement_0_1_2_dask")
     run = import_measurement(FIXTURES / "measurement_0_1_2_dask")
     by_place = {(r["file"], r["entry_start"]): r for r in records_of(run)}
-    for record in told["raw_chunk_metrics"]:
+    for record in reported["raw_chunk_metrics"]:
         found = by_place[record["file"], record["entry_start"]]
         for key in record.keys() - {"chunk_id"}:
             assert found[key] == record[key], key
     samples = run._core.tracking()["worker_memory"]
     assert {w: [v for _, v in line] for w, line in samples.items()} == {
         w: [v for _, v in line]
-        for w, line in told["tracking_data"]["worker_memory"].items()
+        for w, line in reported["tracking_data"]["worker_memory"].items()
     }
     # its clock stood in New York: the chunks lie in the span of the samples
     times = [when.timestamp() for when, _ in next(iter(samples.values()))]
-    assert times[0] <= told["raw_chunk_metrics"][0]["t_start"] <= times[-1]
+    assert times[0] <= reported["raw_chunk_metrics"][0]["t_start"] <= times[-1]
 
 
 # ---- what is wrong -------------------------------------------------------------------

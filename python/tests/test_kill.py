@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-KILLED = Path(__file__).parent / "killed.py"
+KILLED = Path(__file__).parent / "killed_runs.py"
 
 
 def trials(tiny_file: Path, folder: Path, count: int, seed: int) -> int:

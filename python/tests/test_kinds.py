@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well numbers are known: ``get_metrics()["kinds"]`` names every metric that has a
-value, those without one have a reason, and a file tells the same."""
+value, those without one have a reason, and a file reports the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from collecting import Measured, fileset_of, iterative, make_runner
+from collector_helpers import Measured, fileset_of, iterative, make_runner
 from roastcoffea import MetricsCollector, open_run
 
 KINDS = {"exact", "sampled", "estimated"}
@@ -48,6 +48,6 @@ def test_what_is_counted_and_what_is_looked_at(run: Any) -> None:
     assert kinds["monitor_seconds"] == "estimated"
 
 
-def test_a_file_says_the_same(run: Any, tmp_path: Path) -> None:
+def test_a_file_gives_the_same(run: Any, tmp_path: Path) -> None:
     path = run.save(tmp_path / "run.roast")
     assert open_run(path).get_metrics()["kinds"] == run.get_metrics()["kinds"]

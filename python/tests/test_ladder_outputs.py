@@ -12,13 +12,13 @@ import pytest
 import uproot
 from coffea import processor
 
-import planting
-from ladders import clocked_futures, watch
-from planting import Delays, MeasuredSum, Sum, delay, delayed, lands_in
+import planted_delays
+from ladder_clocks import clocked_futures, watch
+from planted_delays import Delays, MeasuredSum, Sum, delay, delayed, lands_in
 from roastcoffea import track_metrics
 
-no_garbage_collection = planting.no_garbage_collection
-files, check = planting.files, planting.check
+no_garbage_collection = planted_delays.no_garbage_collection
+files, check = planted_delays.files, planted_delays.check
 
 
 # ---- compute, write ------------------------------------------------------------------

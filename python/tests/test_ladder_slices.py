@@ -13,12 +13,12 @@ from coffea.nanoevents import BaseSchema
 from coffea.nanoevents.mapping import UprootSourceMapping
 from uproot.models.RNTuple import Model_ROOT_3a3a_RNTuple as RNTuple
 
-import planting
-from collecting import fileset_of
-from planting import MeasuredSum, Sum, delay, delayed
+import planted_delays
+from collector_helpers import fileset_of
+from planted_delays import MeasuredSum, Sum, delay, delayed
 
-no_garbage_collection = planting.no_garbage_collection
-files, check = planting.files, planting.check
+no_garbage_collection = planted_delays.no_garbage_collection
+files, check = planted_delays.files, planted_delays.check
 
 
 # ---- import --------------------------------------------------------------------------
@@ -65,7 +65,9 @@ class Imports(Sum):
 def test_a_module_that_process_imports_is_import(check, tmp_path, monkeypatch):
     folder = tmp_path / "modules"
     folder.mkdir()
-    (folder / "roast_slow_to_import.py").write_text("import planting; planting.delay()")
+    (folder / "roast_slow_to_import.py").write_text(
+        "import planted_delays; planted_delays.delay()"
+    )
     monkeypatch.syspath_prepend(folder)
     check("import", Imports())
 

@@ -14,13 +14,13 @@ import time
 import pytest
 from coffea import processor
 
-import planting
+import planted_delays
 import roastcoffea
-from collecting import fileset_of, make_runner
-from ladders import Clocks, clocked_iterative, needs_schedstat, watch
-from planting import EVENTS
+from collector_helpers import fileset_of, make_runner
+from ladder_clocks import Clocks, clocked_iterative, needs_schedstat, watch
+from planted_delays import EVENTS
 
-files = planting.files
+files = planted_delays.files
 
 
 # ---- for the GIL, for a core ---------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 from coffea.nanoevents import NanoAODSchema
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     Failing,
     Measured,
@@ -26,7 +26,7 @@ from collecting import (
     processes,
     threads,
 )
-from ladders import clocked_futures, clocked_iterative, needs_schedstat, watch
+from ladder_clocks import clocked_futures, clocked_iterative, needs_schedstat, watch
 from roastcoffea import track_metrics
 from support import SANITIZED
 
@@ -258,7 +258,7 @@ def test_later_runs_in_a_process_have_no_first_chunk(tiny_file):
     assert not any(record.get("first_chunk") for record in collector.chunk_metrics)
 
 
-def test_process_that_is_not_decorated_ends_where_coffea_says(tiny_file):
+def test_process_that_is_not_decorated_ends_with_coffea(tiny_file):
     runner = make_runner(savemetrics=True)
     with roastcoffea.monitor() as collector:
         _, report = runner(fileset_of(tiny_file), processor_instance=Plain())

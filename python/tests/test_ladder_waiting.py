@@ -13,14 +13,14 @@ from coffea import processor
 from coffea.processor import Runner
 from uproot.source.http import MultithreadedHTTPSource
 
-import planting
+import planted_delays
 import roastcoffea
-from collecting import fileset_of, iterative, make_runner
-from ladders import NS, needs_schedstat
-from planting import EVENTS
+from collector_helpers import fileset_of, iterative, make_runner
+from ladder_clocks import NS, needs_schedstat
+from planted_delays import EVENTS
 from slow_server import serve
 
-files = planting.files
+files = planted_delays.files
 LONG_DELAY_S = 0.4  # a tenth is more than what threads hold each other up
 SOURCES = {
     "fsspec": {},
@@ -158,10 +158,10 @@ def test_endpoint_has_the_bytes_of_the_chunk(remote, source, server):
     assert list(remote.metrics["per_endpoint"]) == [server.endpoint]
     endpoint = remote.metrics["per_endpoint"][server.endpoint]
     names = ("open_bytes", "metadata_bytes", "column_bytes")
-    told = sum(remote.record[name] for name in names)
+    reported = sum(remote.record[name] for name in names)
     if source != "HTTPSource":  # whose substitute does not count for the file
-        assert endpoint["bytes"] == told == remote.metrics["total_bytes_read"]
-    assert endpoint["bytes"] >= told
+        assert endpoint["bytes"] == reported == remote.metrics["total_bytes_read"]
+    assert endpoint["bytes"] >= reported
     assert endpoint["errors"] == 0
     assert 1 <= endpoint["requests"] <= endpoint["ranges"]
 

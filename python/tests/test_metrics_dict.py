@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What get_metrics() gives is a dict in every use, though its bulky parts are made when
-somebody looks at them."""
+they are read."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_copies_and_unions_have_everything(metrics):
     assert (metrics != copies["dict"]) is False
 
 
-def test_part_that_could_not_be_made_can_be_asked_for_again(metrics, monkeypatch):
+def test_part_that_could_not_be_made_can_be_read_again(metrics, monkeypatch):
     def interrupted(chunks):
         raise KeyboardInterrupt
 
@@ -121,7 +121,7 @@ def test_part_that_could_not_be_made_can_be_asked_for_again(metrics, monkeypatch
     assert metrics["chunk_info"] == {}
 
 
-def test_threads_that_look_at_once_all_find_it(metrics, monkeypatch):
+def test_threads_that_read_at_once_all_find_it(metrics, monkeypatch):
     both = threading.Barrier(2)
     found = []
     monkeypatch.setattr(

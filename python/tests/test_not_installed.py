@@ -11,9 +11,15 @@ import cloudpickle
 import pytest
 
 import roastcoffea
+from pickled_code import (
+    check,
+    make_local,
+    make_local_by_module,
+    make_local_function,
+    on,
+)
 from roastcoffea import track_bytes, track_metrics, track_time
 from support import KEY, Events, cloudpickle_alone, run_bare
-from travelling import check, make_local, make_local_by_module, make_local_function, on
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Coffea's function that packs results: replaced while somebody waits for it, whatever
+"""Coffea's function that packs results: replaced while an end frame waits, whatever
 happens meanwhile, and the identical object afterwards."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import threading
 import coffea.processor.executor as module
 import pytest
 
-from hooked import Originals
+from hook_checks import Originals
 from roastcoffea.coffea.packing import Packing
 
 RUN = bytes(16)
@@ -22,8 +22,8 @@ def packing():
     originals.check()
 
 
-class Told:
-    """Counts how often it is told, and may fail."""
+class Reported:
+    """Counts its calls, and may fail."""
 
     def __init__(self, error=None):
         self.packed = []
@@ -49,49 +49,49 @@ def in_thread(work):
     thread.join()
 
 
-def test_one_packing_is_told(packing):
-    told = Told()
-    packing.expect(RUN, told)
+def test_one_packing_is_reported(packing):
+    reported = Reported()
+    packing.expect(RUN, reported)
     assert module._decompress(pack()) == {"n": 1}
     pack()
-    assert told.packed == [True]
+    assert reported.packed == [True]
 
 
 def test_others_are_not(packing):
-    told = Told()
-    packing.expect(RUN, told)
+    reported = Reported()
+    packing.expect(RUN, reported)
     in_thread(pack)
-    assert told.times == 0
+    assert reported.times == 0
     pack()
-    assert told.times == 1
+    assert reported.times == 1
 
 
-def test_what_cannot_be_packed_is_told_too(packing):
-    told = Told()
-    packing.expect(RUN, told)
+def test_result_that_cannot_be_packed_is_reported(packing):
+    reported = Reported()
+    packing.expect(RUN, reported)
     with pytest.raises(TypeError, match="cannot pickle"):
         module._compress(threading.Lock(), 1)
-    assert told.times == 1
+    assert reported.times == 1
 
 
-def test_a_ctrl_c_while_it_is_told_leaves_nothing(packing):
-    packing.expect(RUN, Told(KeyboardInterrupt()))
+def test_a_ctrl_c_during_a_report_leaves_nothing(packing):
+    packing.expect(RUN, Reported(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         pack()
 
 
 def test_an_end_that_waits_in_vain_is_sent_unpacked(packing):
-    told = Told()
-    packing.expect(RUN, told)
-    packing.expect(RUN, told)  # twice is once
+    reported = Reported()
+    packing.expect(RUN, reported)
+    packing.expect(RUN, reported)  # twice is once
     packing.flush_thread()
     packing.flush_thread()
     pack()
-    assert told.packed == [False]
+    assert reported.packed == [False]
 
 
 def test_ends_of_one_run_are_sent_from_any_thread(packing):
-    mine, other = Told(), Told()
+    mine, other = Reported(), Reported()
     packing.expect(RUN, mine)
     in_thread(lambda: packing.expect(b"another", other))
     in_thread(lambda: packing.flush(RUN))
@@ -103,7 +103,12 @@ def test_ends_of_one_run_are_sent_from_any_thread(packing):
 
 def test_a_thread_of_an_earlier_run_takes_nothing_from_the_next(packing):
     """It packs when its run is over already, and another one has begun."""
-    early, late, goes_on, waits = Told(), Told(), threading.Event(), threading.Event()
+    early, late, goes_on, waits = (
+        Reported(),
+        Reported(),
+        threading.Event(),
+        threading.Event(),
+    )
 
     def leftover():
         packing.expect(RUN, early)
@@ -123,23 +128,23 @@ def test_a_thread_of_an_earlier_run_takes_nothing_from_the_next(packing):
     assert (early.packed, late.packed) == ([False], [True])
 
 
-def test_what_somebody_else_puts_there_stays(packing, monkeypatch):
+def test_wrappers_of_other_code_stay(packing, monkeypatch):
     def mine(item, compression):
         return original(item, compression)
 
-    told, original = Told(), module._compress
+    reported, original = Reported(), module._compress
     monkeypatch.setattr(module, "_compress", original)  # put back at the end
-    packing.expect(RUN, told)
+    packing.expect(RUN, reported)
     ours, module._compress = module._compress, mine
     packing.clear()
     assert module._compress is mine
     ours({"n": 1}, 1)  # by code that kept it
-    assert told.packed == [False]
+    assert reported.packed == [False]
 
 
 def test_without_such_a_function_nothing_is_put_there(packing, monkeypatch):
     with monkeypatch.context() as patch:
         patch.delattr(module, "_compress")
         assert not packing.is_possible()
-        packing.expect(RUN, Told())
+        packing.expect(RUN, Reported())
         assert not hasattr(module, "_compress")

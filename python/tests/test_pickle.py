@@ -10,6 +10,13 @@ import textwrap
 import cloudpickle
 import pytest
 
+from pickled_code import (
+    check,
+    make_local,
+    make_local_by_module,
+    make_local_function,
+    on,
+)
 from roastcoffea import (
     BaseInstrumentationContext,
     track_bytes,
@@ -19,7 +26,6 @@ from roastcoffea import (
     track_time,
 )
 from support import KEY, Events, run_python
-from travelling import check, make_local, make_local_by_module, make_local_function, on
 
 MODULE = """
     import roastcoffea

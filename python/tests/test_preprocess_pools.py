@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that a pool asks for their entries: told as tasks, and in the budget.
+"""Files whose entries a pool reads: recorded as tasks, and in the budget.
 
 Where the client is the only worker, and on Dask, test_collector_preprocess.py and
 test_dask_tasks.py look.
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import uproot
 
-from collecting import (
+from collector_helpers import (
     Measured,
     fileset_of,
     iterative,
@@ -27,7 +27,7 @@ from collecting import (
 )
 from roastcoffea import MetricsCollector, spool
 from roastcoffea.coffea import client_work
-from roastcoffea.coffea.work_function import ASKED
+from roastcoffea.coffea.work_function import FILE_READS
 
 pool = pytest.fixture(scope="module")(open_pool)
 
@@ -71,18 +71,18 @@ def run(executor, files):
     return collector.run
 
 
-def asked(run):
-    """How many files were asked, as the run was told."""
+def requested(run):
+    """How many files were read, according to the run."""
     return sum(run._core.tasks_seen()["ours"].values())
 
 
 @pytest.mark.parametrize("kind", ["processes", "threads"])
-def test_files_that_a_pool_asks_are_its_work(kind, files, folder, request):
+def test_files_that_a_pool_reads_are_its_work(kind, files, folder, request):
     pool = request.getfixturevalue("pool") if kind == "processes" else None
     found = run(processes(pool) if pool else threads(), files)
     metrics = found.metrics
     assert metrics["monitor_errors"] == 0, metrics["monitor_first_error"]
-    assert asked(found) == FILES
+    assert requested(found) == FILES
     budget = metrics["budget"]
     assert budget["preprocess"] >= FILES * OPEN_S
     assert sum(budget.values()) == pytest.approx(metrics["offered_thread_seconds"])
@@ -91,22 +91,22 @@ def test_files_that_a_pool_asks_are_its_work(kind, files, folder, request):
     assert not os.listdir(folder)
 
 
-def test_files_that_the_client_asks_beside_a_pool_are_not(pool, files, folder):
+def test_files_that_the_client_reads_beside_a_pool_are_not(pool, files, folder):
     """Its pool has nothing to do meanwhile."""
     executor = processes(pool)
     with MetricsCollector(executor) as collector:
         runner = make_runner(executor, pre_executor=iterative())
         runner(fileset_of(*files), processor_instance=Measured())
-    assert asked(collector.run) == 0
+    assert requested(collector.run) == 0
     assert collector.get_metrics()["budget"]["preprocess"] == 0
 
 
 def test_notes_of_a_killed_collector_are_removed_with_its_spool(folder):
     left = Path(tempfile.mkdtemp(prefix=spool.PREFIX))
-    (left / ASKED).write_text("1 2\n")
+    (left / FILE_READS).write_text("1 2\n")
     made = spool.make()
     assert not left.exists()
-    (Path(made) / ASKED).write_text("1 2\n")
+    (Path(made) / FILE_READS).write_text("1 2\n")
     spool.remove(made)
     assert not os.listdir(folder)
 
@@ -117,11 +117,11 @@ def test_notes_that_make_no_sense_are_left_out(files, folder, monkeypatch, pool)
 
     def odd(folder):
         now_ns = time.monotonic_ns()
-        with open(os.path.join(folder, ASKED), "a") as file:
+        with open(os.path.join(folder, FILE_READS), "a") as file:
             file.write(f"1 2\n{now_ns} {now_ns - 5}\n{now_ns} {2 * now_ns}\n17")
         return real(folder)
 
     monkeypatch.setattr(client_work, "_taken_notes", odd)
     found = run(processes(pool), files)
     assert found.metrics["monitor_errors"] == 0
-    assert asked(found) == FILES
+    assert requested(found) == FILES

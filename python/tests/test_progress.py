@@ -23,7 +23,7 @@ LINE = re.compile(r"[0-9.]+ (ns|us|ms|s|min) \| (\d+) chunks? done")
 
 
 class Stream(io.StringIO):
-    """A stream that tells when it was written to."""
+    """A stream that reports when it was written to."""
 
     def __init__(self, terminal=False):
         super().__init__()
@@ -178,7 +178,7 @@ def test_line_goes_to_standard_error(tiny_file, capsys):
     assert LINE.search(printed.out) is None
 
 
-def test_no_line_unless_asked_for(tiny_file, capsys):
+def test_no_line_without_progress(tiny_file, capsys):
     with roastcoffea.monitor():
         assert follower_threads() == []
         run(tiny_file, Analysis())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the numbers come from: told early, told truly, and nothing private in it."""
+"""Where the numbers come from: recorded early and correctly, with nothing private."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import roastcoffea
-from collecting import Plain, fileset_of, iterative, make_runner, threads
+from collector_helpers import Plain, fileset_of, iterative, make_runner, threads
 from roastcoffea import provenance
 from roastcoffea.coffea import fileset
 from roastcoffea.run_recorder import RunRecorder
@@ -57,15 +57,15 @@ def test_finding_versions_imports_nothing():
 
 
 def test_facts_are_there_before_the_block_ends(tiny_file):
-    """A process that is killed has told them already."""
+    """A process that is killed has reported them already."""
     with roastcoffea.monitor() as run:
         make_runner()(fileset_of(tiny_file), processor_instance=Plain())
         facts = run._core.notes("provenance")
-    told = (
+    reported = (
         *("version.coffea", "version.python", "host", "command", "folder"),
         "fileset_sha256",
     )
-    assert set(told) <= set(facts)
+    assert set(reported) <= set(facts)
     assert facts["runner.chunksize"] == "1000"
 
 
@@ -84,10 +84,10 @@ COMMANDS = {
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_command_keeps_no_secret(arguments):
-    told = provenance.command(arguments)
-    assert SECRET not in told
-    assert told.startswith("a.py ")
-    assert "***" in told or "root://host//a.root" in told
+    reported = provenance.command(arguments)
+    assert SECRET not in reported
+    assert reported.startswith("a.py ")
+    assert "***" in reported or "root://host//a.root" in reported
 
 
 def test_harmless_command_is_kept():
@@ -99,7 +99,7 @@ def test_option_behind_an_option_of_secrets_is_no_secret():
     assert provenance.command(["a", "--no-token", "-v"]) == "a --no-token -v"
 
 
-def test_home_is_not_told(monkeypatch):
+def test_home_is_not_recorded(monkeypatch):
     monkeypatch.setenv("HOME", "/home/alice")
     given = [
         "/home/alice/x/a.py",
@@ -107,18 +107,18 @@ def test_home_is_not_told(monkeypatch):
         "/home/alicette",
         "/a/home/alice",
     ]
-    told = provenance.command(given)
-    assert told == "~/x/a.py --to=~ /home/alicette /a/home/alice"
+    reported = provenance.command(given)
+    assert reported == "~/x/a.py --to=~ /home/alicette /a/home/alice"
 
 
-def test_command_of_any_bytes_is_told():
+def test_command_of_any_bytes_is_recorded():
     assert provenance.command(["\udcff", "a\0b"])
 
 
 # ---- environment -------------------------------------------------------------------
 
 
-def told_of_environment(monkeypatch, **variables):
+def environment_facts(monkeypatch, **variables):
     for name in (*provenance.ENVIRONMENT, provenance.POD):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
@@ -127,32 +127,32 @@ def told_of_environment(monkeypatch, **variables):
     return {k: v for k, v in facts.items() if k.startswith("environment.")}
 
 
-def test_of_the_environment_only_ids_are_told(monkeypatch):
-    told = told_of_environment(
+def test_of_the_environment_only_ids_are_recorded(monkeypatch):
+    reported = environment_facts(
         monkeypatch,
         SLURM_JOB_ID="77",
         GLIDEIN_CMSSite="T2_XX",
         AWS_SECRET_ACCESS_KEY=SECRET,
         USER="alice",
     )
-    assert told == {
+    assert reported == {
         "environment.SLURM_JOB_ID": "77",
         "environment.GLIDEIN_CMSSite": "T2_XX",
     }
 
 
-def test_host_name_is_told_where_it_is_a_pod(monkeypatch):
-    assert told_of_environment(monkeypatch, HOSTNAME="pod-1") == {}
-    told = told_of_environment(
+def test_host_name_is_recorded_in_a_pod(monkeypatch):
+    assert environment_facts(monkeypatch, HOSTNAME="pod-1") == {}
+    reported = environment_facts(
         monkeypatch, HOSTNAME="pod-1", KUBERNETES_SERVICE_HOST="10.0.0.1"
     )
-    assert told == {"environment.HOSTNAME": "pod-1"}
+    assert reported == {"environment.HOSTNAME": "pod-1"}
 
 
 # ---- settings ----------------------------------------------------------------------
 
 
-def test_settings_of_runner_and_executor_are_told(tiny_file):
+def test_settings_of_runner_and_executor_are_recorded(tiny_file):
     runner = make_runner(threads(retries=2, compression=None), maxchunks=2)
     facts = facts_of(tiny_file, runner)
     assert facts["executor"] == "FuturesExecutor"
@@ -165,7 +165,7 @@ def test_settings_of_runner_and_executor_are_told(tiny_file):
     assert facts["worker_tracking"] == "1.0 s"
 
 
-def test_setting_that_names_a_secret_is_not_told(tiny_file):
+def test_setting_that_names_a_secret_is_not_recorded(tiny_file):
     import dataclasses
 
     @dataclasses.dataclass

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from framing import crc32c
+from handmade_frames import crc32c
 from roastcoffea import FormatError, _probe, track_memory, track_time
 from support import fail, measure
 
@@ -67,12 +67,12 @@ def test_every_flipped_bit_is_refused(frame):
         assert refused(bytes(damaged)) is not None
 
 
-def test_checksum_is_told_from_other_damage(frame):
+def test_checksum_is_distinguished_from_other_damage(frame):
     damaged = frame[:-1] + bytes([frame[-1] ^ 1])
     assert refused(damaged) == "BAD_CHECKSUM"
 
 
-def test_newer_format_is_told_from_damage(frame):
+def test_newer_format_is_distinguished_from_damage(frame):
     newer = bytearray(frame)
     newer[1] = (newer[1] & 0x0F) | 0x20
     body = bytes(newer[:-4])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bytes and sizes of the beginning of real files, against coffea and uproot, which are
-asked directly. One run of each file is looked at by all tests: it takes seconds."""
+requested directly. One run of each file is looked at by all tests: it takes seconds."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from framing import frame, pairs, row, table
+from handmade_frames import frame, pairs, row, table
 from roastcoffea import FormatError, _probe
 
 IMPORT, OPEN, FORM, FETCH, COMPUTE, RUNQUEUE, FETCH_CPU = 1, 2, 3, 4, 8, 12, 13
@@ -47,7 +47,7 @@ def record_of(**fields):
     return dict(record)
 
 
-def test_a_record_without_a_ladder_says_nothing_of_it():
+def test_a_record_without_a_ladder_has_no_ladder_keys():
     record = record_of(status=1)
     assert not record.keys() & {"ladder", "split", "branches", "endpoints"}
     assert not record.keys() & {"file_metadata", "offset_branches", "gc_time"}
@@ -182,7 +182,7 @@ def remade(mapping):
     return dict(record)
 
 
-def test_a_dict_of_a_record_says_the_same_again():
+def test_a_dict_of_a_record_gives_the_same_record():
     record = record_of(
         file="/data/f.root",
         ladder=pairs(FORM, 1_250_000_000, FETCH, 7, GC_CPU, 500_000_000, OPEN_BYTES, 9),

@@ -155,7 +155,7 @@ def test_summary_is_on_standard_error(measured):
     assert errors.splitlines()[-1].endswith(f"{saved.parent.name}/{saved.name}")
 
 
-def test_measurement_is_written_where_asked(measured):
+def test_measurement_is_written_to_the_given_folder(measured):
     executor, _, _, saved = measured
     metrics, t0, t1 = roastcoffea.load_measurement(saved)
     assert t0 < t1

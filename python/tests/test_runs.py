@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,
@@ -18,8 +18,8 @@ from collecting import (
     open_pool,
     processes,
 )
-from lasting import HAND_MADE, Watching, differing, facts, measured, same
 from roastcoffea import Run
+from saved_run_samples import HAND_MADE, Watching, differing, facts, measured, same
 
 TABLES = (
     *("chunks", "tasks", "sections", "branches", "files", "datasets", "workers"),
@@ -62,10 +62,10 @@ def opened(saved):
     return roastcoffea.open_run(saved)
 
 
-# ---- the same, whenever it is asked ------------------------------------------------
+# ---- the same, whenever it is read -----------------------------------------------
 
 
-def test_opened_run_says_what_the_live_one_says(run, opened):
+def test_opened_run_equals_the_live_one(run, opened):
     assert isinstance(opened, Run)
     assert differing(facts(run), facts(opened)) == []
 

@@ -10,8 +10,8 @@ import shutil
 import pytest
 
 import roastcoffea
-from lasting import differing, measured
 from roastcoffea import FormatError
+from saved_run_samples import differing, measured
 from support import ROOT
 
 OLD = ROOT / "tests" / "fixtures" / "measurement_0_1_2"
@@ -104,7 +104,7 @@ def test_measurement_without_times_is_refused(folder, tmp_path):
 
 
 def test_damaged_run_file_is_not_passed_over(run, tmp_path):
-    """Its JSON would give less than was saved, and nobody would notice."""
+    """Its JSON has less than was saved, which would go unnoticed."""
     folder = run.save_measurement(tmp_path, "x")
     (folder / "run.roast").write_bytes(b"nonsense" * 100)
     with pytest.raises(FormatError, match=r"run\.roast"):

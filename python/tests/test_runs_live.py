@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import roastcoffea
-from collecting import (
+from collector_helpers import (
     CHUNKS,
     EVENTS,
     Measured,
@@ -21,7 +21,7 @@ from collecting import (
     open_pool,
     processes,
 )
-from lasting import HAND_MADE, differing, facts, hand_over, measured
+from saved_run_samples import HAND_MADE, differing, facts, hand_over, measured
 from support import run_python
 
 
@@ -185,7 +185,7 @@ def test_forked_child_writes_nothing_and_ends(tiny_file, tmp_path):
     script = """
         import os, sys
         import roastcoffea
-        from collecting import *
+        from collector_helpers import *
 
         path, folder = sys.argv[1:]
         with roastcoffea.monitor(folder, measurement_name="x") as run:
@@ -206,7 +206,7 @@ def test_interpreter_that_ends_in_the_block_leaves_a_live_file(tiny_file, tmp_pa
     script = """
         import sys
         import roastcoffea
-        from collecting import *
+        from collector_helpers import *
 
         collector = roastcoffea.monitor(sys.argv[2], measurement_name="x")
         run = collector.__enter__()
@@ -223,7 +223,7 @@ def test_script_under_the_collector_is_written(tiny_file, tmp_path):
     script.write_text(
         "import sys\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from collecting import *\n"
+        "from collector_helpers import *\n"
         f"make_runner()(fileset_of({str(tiny_file)!r}), Measured())\n"
     )
     import sys

@@ -15,7 +15,7 @@ import os
 import sys
 
 import nomemory
-from framing import a_frame_with_a_ladder
+from handmade_frames import a_frame_with_a_ladder
 from roastcoffea import _core
 
 folder = sys.argv[2]

@@ -9,9 +9,9 @@ import sqlite3
 import pytest
 
 import roastcoffea
-from collecting import EVENTS, Plain, fileset_of, make_runner
-from lasting import differing, facts, measured
+from collector_helpers import EVENTS, Plain, fileset_of, make_runner
 from roastcoffea import FormatError, _core
+from saved_run_samples import differing, facts, measured
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_opened_run_takes_nothing(small, tmp_path):
     assert differing(facts(small), facts(opened)) == []
 
 
-def test_rows_that_are_damaged_are_told_when_they_are_read(small, tmp_path):
+def test_damaged_rows_are_reported_when_they_are_read(small, tmp_path):
     path = small.save(tmp_path / "x.roast")
     with sqlite3.connect(path) as other:
         other.execute("UPDATE journal SET data=zeroblob(30) WHERE block=2")
@@ -48,19 +48,19 @@ def test_rows_that_are_damaged_are_told_when_they_are_read(small, tmp_path):
 
 
 @pytest.mark.parametrize("path", ["gone", "gone.roast-live", "no/such"])
-def test_file_that_is_not_there_is_told(path, tmp_path):
+def test_missing_file_is_an_error(path, tmp_path):
     with pytest.raises(FileNotFoundError, match=path):
         roastcoffea.open_run(tmp_path / path)
 
 
-def test_folder_without_a_run_is_told(tmp_path):
+def test_folder_without_a_run_is_an_error(tmp_path):
     with pytest.raises(
         FileNotFoundError, match=r"neither run\.roast nor metrics\.json"
     ):
         roastcoffea.open_run(tmp_path)
 
 
-def test_empty_path_is_told():
+def test_empty_path_is_an_error():
     with pytest.raises(ValueError, match="the path is empty"):
         roastcoffea.open_run("")
 
@@ -85,7 +85,7 @@ def test_run_that_was_saved_before_its_end_is_unfinished(tiny_file, tmp_path):
     assert not opened.info["ended"]
 
 
-def test_live_file_of_a_run_that_has_ended_is_told(tiny_file, tmp_path):
+def test_missing_live_file_error_names_the_finished_run(tiny_file, tmp_path):
     with roastcoffea.monitor(tmp_path, measurement_name="x"):
         pass
     with pytest.raises(FileNotFoundError, match=f"has ended: open {tmp_path / 'x'}"):
@@ -115,16 +115,16 @@ def test_file_that_is_no_run_is_refused(content, tmp_path):
     assert refused.value.code in ("BAD_DATA", "TRUNCATED")
 
 
-def test_cut_file_is_refused_or_says_so(small, tmp_path):
+def test_cut_file_is_refused_or_marked_partial(small, tmp_path):
     whole = small.save(tmp_path / "x.roast").read_bytes()
     for size in range(0, len(whole), len(whole) // 37):
         (tmp_path / "cut").write_bytes(whole[:size])
         try:
             cut = roastcoffea.open_run(tmp_path / "cut")
-            told = [cut.get_metrics(), cut.chunk_metrics, cut.tracking_data]
+            reported = [cut.get_metrics(), cut.chunk_metrics, cut.tracking_data]
         except roastcoffea.RoastError:
             continue
-        assert cut.partial, told
+        assert cut.partial, reported
 
 
 def test_opening_does_not_change_the_file_nor_need_to_write(small, tmp_path):
@@ -163,7 +163,7 @@ def test_what_failed_can_be_run_again(tiny_file, tmp_path):
     assert again == run.failed_fileset()
     assert again["other"]["metadata"] == {"year": 2018}
     assert {name: set(entry["files"]) for name, entry in again.items()} == {
-        "ttbar": {str(good)},  # its histograms came back to nobody
+        "ttbar": {str(good)},  # its histograms were lost
         "other": {str(bad), str(tiny_file)},
     }
     shutil.copy(tiny_file, bad)
@@ -204,7 +204,7 @@ def files_of(fileset):
 
 
 def test_everything_is_run_again_when_the_runner_raised(tiny_file, tmp_path):
-    """The first chunks ended well, but nobody got what they made."""
+    """The first chunks ended well, but their results were lost."""
     import shutil
 
     other = shutil.copy(tiny_file, tmp_path / "other.root")
@@ -216,7 +216,7 @@ def test_everything_is_run_again_when_the_runner_raised(tiny_file, tmp_path):
 
 
 def test_calls_of_one_block_are_run_again_together(tiny_file, tmp_path):
-    """One of them gave no output: which files were in the other's nobody tells."""
+    """One of them gave no output: the files of the other's are unknown."""
     import shutil
 
     other = shutil.copy(tiny_file, tmp_path / "other.root")

@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import roastcoffea
-from framing import CHUNK, crc32c, pairs, row, sized, table, varint
-from lasting import differing, same
+from handmade_frames import CHUNK, crc32c, pairs, row, sized, table, varint
 from roastcoffea import Run, _core, _probe
 from roastcoffea.export.encoding import TAGS
 from roastcoffea.run_recorder import RunRecorder
+from saved_run_samples import differing, same
 from support import ROOT
 
 LIST = (ROOT / "include" / "roast" / "record_fields.def").read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whatever a scheduler tells, live, saved and loaded: the same, table by table."""
+"""Data of a scheduler, live, saved and loaded: the same, table by table."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from framing import BEGIN, crc32c, sized, varint
-from lasting import differing
+from handmade_frames import BEGIN, crc32c, sized, varint
 from roastcoffea import _core
+from saved_run_samples import differing
 from support import ROOT
 from tables import TABLES
 
@@ -92,10 +92,10 @@ def attempts(draw: Any) -> bytes:
     sequence = draw(st.integers(1, 4)).to_bytes(4, "little")
     identity = varint(1 << 2 | 2) + sized(RUN_ID + b"process:" + sequence)
     start = struct.pack("<q", (START_S + draw(st.integers(0, 900))) * 10**9)
-    told = frame(BEGIN, identity + varint(3 << 2 | 1) + start)
+    reported = frame(BEGIN, identity + varint(3 << 2 | 1) + start)
     if draw(st.booleans()):
-        told += frame(END, identity + varint(6 << 2) + varint(1))
-    return item("frames", draw(worker), draw(hashes), len(told)) + told
+        reported += frame(END, identity + varint(6 << 2) + varint(1))
+    return item("frames", draw(worker), draw(hashes), len(reported)) + reported
 
 
 delays = st.builds(lambda w, s: item("delay", w, s), worker, st.floats(-9, 9))
@@ -110,7 +110,7 @@ hot_lines = st.lists(
     ).filter(lambda line: abs(line[4]) < 1e300 and abs(line[5]) < 1e300),
     max_size=4,
 )
-told = st.tuples(batches, activities, hot_lines)
+reported = st.tuples(batches, activities, hot_lines)
 
 # ---- there and back ------------------------------------------------------------------
 
@@ -133,10 +133,10 @@ def all_of(run: Any) -> dict[str, Any]:
 
 
 @quick
-@given(told)
-def test_what_a_scheduler_saw_comes_back_from_a_run_file(told: Any) -> None:
+@given(reported)
+def test_what_a_scheduler_saw_comes_back_from_a_run_file(reported: Any) -> None:
     live = new()
-    tell(live, *told)
+    tell(live, *reported)
     with tempfile.TemporaryDirectory() as folder:
         live.save(Path(folder) / "x")
         loaded = _core.open_run(Path(folder) / "x")
@@ -147,12 +147,12 @@ def test_what_a_scheduler_saw_comes_back_from_a_run_file(told: Any) -> None:
 
 
 @quick
-@given(told)
-def test_what_a_scheduler_saw_comes_back_from_a_live_file(told: Any) -> None:
+@given(reported)
+def test_what_a_scheduler_saw_comes_back_from_a_live_file(reported: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         live = new()
         live.live_open(Path(folder) / "x")
-        tell(live, *told)
+        tell(live, *reported)
         live.live_close(False)
         loaded = _core.open_run(Path(folder) / "x")
         assert differing(all_of(live), all_of(loaded)) == []

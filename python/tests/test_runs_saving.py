@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import roastcoffea
-from collecting import CHUNKS, Measured, Plain, fileset_of, make_runner
-from lasting import measured, same
+from collector_helpers import CHUNKS, Measured, Plain, fileset_of, make_runner
 from roastcoffea import StoreError
+from saved_run_samples import measured, same
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_collector_saves_its_latest_run(tiny_file, tmp_path):
     assert roastcoffea.open_run(tmp_path / "x").id == collector.run.id
 
 
-def test_file_that_is_there_is_not_replaced_unless_asked(small, tmp_path):
+def test_existing_file_is_replaced_only_with_overwrite(small, tmp_path):
     path = tmp_path / "x.roast"
     path.write_text("mine")
     with pytest.raises(FileExistsError, match=r"x\.roast exists: overwrite=True"):
@@ -122,7 +122,7 @@ def test_many_records_made_by_hand_come_back(tmp_path):
     )
 
 
-def test_switched_off_run_says_so_after_opening(tmp_path):
+def test_switched_off_run_shows_it_after_opening(tmp_path):
     from roastcoffea import _probe
 
     _probe.configure(enabled=False)

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import roastcoffea
-from collecting import EVENTS, Measured, Plain, fileset_of, make_runner
+from collector_helpers import EVENTS, Measured, Plain, fileset_of, make_runner
 from roastcoffea import _core, _probe
 from support import run_python
 
@@ -42,23 +42,23 @@ def test_long_name_has_room_for_the_suffix(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("link", "told"),
+    ("link", "reported"),
     [("x", "could not write to"), ("x.roast-live", "of another run")],
 )
-def test_links_are_not_followed(link, told, tiny_file, tmp_path):
+def test_links_are_not_followed(link, reported, tiny_file, tmp_path):
     outside, folder = tmp_path / "outside", tmp_path / "runs"
     outside.mkdir()
     folder.mkdir()
     collector = roastcoffea.monitor(folder, measurement_name="x")
     (folder / link).symlink_to(outside / "x")
-    with pytest.warns(UserWarning, match=told), collector:
+    with pytest.warns(UserWarning, match=reported), collector:
         output = make_runner()(fileset_of(tiny_file), processor_instance=Plain())
     assert output["n"] == EVENTS
     assert names(outside) == []
     assert (folder / link).is_symlink()
 
 
-def test_name_that_is_taken_is_told_before_the_block(tmp_path):
+def test_taken_name_is_refused_before_the_block(tmp_path):
     (tmp_path / "x").write_text("mine")
     with pytest.raises(FileExistsError, match="x exists: choose another"):
         roastcoffea.monitor(tmp_path, measurement_name="x")
@@ -95,7 +95,7 @@ def test_name_that_is_taken_later_leaves_the_run_in_the_live_file(tiny_file, tmp
     assert run.get_metrics()["monitor_errors"] == 1
 
 
-def test_what_a_killed_run_left_stays_and_stops_nobody(tiny_file, tmp_path):
+def test_files_of_a_killed_run_stay_and_block_no_other_run(tiny_file, tmp_path):
     (tmp_path / "x.roast-live").write_text("of a run that crashed")
     collector = roastcoffea.monitor(tmp_path, measurement_name="x")
     with pytest.warns(UserWarning, match="this one is called x-2"), collector as run:
@@ -108,7 +108,7 @@ def test_what_a_killed_run_left_stays_and_stops_nobody(tiny_file, tmp_path):
 # ---- what cannot be written --------------------------------------------------------
 
 
-def test_file_instead_of_a_folder_is_told_so(tmp_path):
+def test_file_instead_of_a_folder_is_reported(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with (
         pytest.warns(UserWarning, match="write to .*file: it is not a directory"),
@@ -169,7 +169,7 @@ FULL = """
     import resource, signal, sys, warnings
     from pathlib import Path
     import roastcoffea
-    from collecting import *
+    from collector_helpers import *
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     path = sys.argv[1]

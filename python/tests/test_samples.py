@@ -158,12 +158,12 @@ def test_formats_hold_the_same_events(samples):
 
 
 def test_files_differ_in_uuid(samples):
-    """coffea tells files apart by it."""
+    """coffea distinguishes files by it."""
     names = (*samples.trees, RNTUPLE)
     assert len({uproot.open(samples.folder / n).file.uuid for n in names}) == len(names)
 
 
-def test_tree_holds_what_the_seed_says(samples):
+def test_tree_holds_what_the_seed_documents(samples):
     planned = make_samples.plan("physics", samples.events, samples.files)
     (wjets,) = (file for file in planned if file["process"] == "wjets")
     starts = range(0, samples.events, make_samples.CLUSTER)
@@ -187,7 +187,7 @@ def test_every_file_and_seed_has_events_of_its_own():
     assert len({tuple(columns["MET_pt"]) for columns in drawn}) == 12
 
 
-def test_second_call_writes_nothing_and_says_so(samples, capsys):
+def test_second_call_writes_nothing_and_reports_it(samples, capsys):
     folder, events, files = samples
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert not make_samples.write_samples(folder, "all", events=events, files=files)

@@ -28,7 +28,7 @@ URLS = {
     "long": f"https://alice:{'x' * 2000}{SECRET}@host/{'y' * 2000}?t={SECRET}",
     "beyond the cut": f"https://host/{'y' * 1010}?t={SECRET}",
 }
-# Only a file name tells where such a URL ends.
+# Only a file name shows where such a URL ends.
 FILES = URLS | {
     "bracket in query": f"https://host/a.root?x=(1)&y=[2]&sig={SECRET}",
     "quote in query": f"https://host/a.root?x='1'&sig={SECRET}",
@@ -135,16 +135,19 @@ def test_begin_and_end_frames_keep_no_secret():
         from support import Events, make_processor
         from roastcoffea import _probe
 
-        _probe.configure(live=True)
         url = "https://alice:{SECRET}@host/a.root?token={SECRET}"
+        item = ("data", url, "Events", None, 0, 1)
+        error = OSError(url)
 
         def work(self, events):
-            raise OSError(url)
+            raise error
 
+        begin = _probe.attempt_begin(bytes(16), 0, (), item)
         try:
             make_processor(work).process(Events(filename=url))
         except OSError:
-            records, dropped = _probe.take_records()
+            frames = begin + _probe.attempt_end(0, (), error)
+        records = _probe.read_frames(frames)
         assert len(records) == 3, records
         assert all(b"{SECRET}" not in record.frame for record in records)
     """

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 
 import roastcoffea
-from collecting import Plain, iterative, make_runner, open_pool, processes
-from lasting import START, Watching
+from collector_helpers import Plain, iterative, make_runner, open_pool, processes
 from roastcoffea import spool, track_metrics, track_time
 from roastcoffea.instrumentation import BaseInstrumentationContext
+from saved_run_samples import START, Watching
 from slow_server import Handler, serve
 
 SECRET = "s3cr3tS3CR3T"
@@ -190,8 +190,8 @@ def test_no_secret_is_written(kind, server, pool, tmp_path, monkeypatch, noticin
     assert len(run.chunk_metrics) >= 3
     for path in (tmp_path / "saved.roast", run.measurement_path):
         opened = roastcoffea.open_run(path)
-        told = repr([dict(opened.metrics.items()), opened.info, opened.provenance])
-        assert not leaks(told.encode(errors="replace"))
+        reported = repr([dict(opened.metrics.items()), opened.info, opened.provenance])
+        assert not leaks(reported.encode(errors="replace"))
         assert not leaks(opened._page("text").encode())
         assert opened.provenance["command"].startswith("a.py --token ***")
     assert not leaks(cells(tmp_path / "saved.roast").encode(errors="replace"))

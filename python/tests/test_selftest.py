@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``roastcoffea.selftest()``: what it says of true numbers, and of wrong ones.
 
-Nobody can promise that a machine which runs these tests beside others is quiet enough:
+A machine that runs these tests beside others may not be quiet enough:
 a check may say that it cannot tell. It may not say that a true number is wrong.
 """
 
@@ -18,11 +18,11 @@ import pytest
 
 import roastcoffea
 from clusters import open_client
-from plugged import dask_worker, link_others, open_scheduler
 from roastcoffea import selftest_checks, selftesting
 from roastcoffea.__main__ import main
 from roastcoffea.coffea import results
 from support import run_python
+from worker_plugins import dask_worker, link_others, open_scheduler
 
 client = pytest.fixture(scope="module")(open_client)
 
@@ -233,7 +233,7 @@ def test_as_a_program(code, monkeypatch):
     assert end.value.code == code
 
 
-def test_what_a_busy_machine_cannot_tell():
+def test_checks_that_a_busy_machine_leaves_undecided():
     known = selftest_checks.Known(chunks=8, sum=0.0, threads=1)
     checks = object.__new__(selftest_checks.Checks)
     checks.known, checks.slack_s, checks.is_busy = known, 0.0, True

@@ -271,7 +271,7 @@ def test_collector_that_was_never_entered_shows_itself():
         unused.print_summary()
 
 
-def test_run_that_goes_on_says_so(capsys):
+def test_run_that_goes_on_is_live(capsys):
     with roastcoffea.monitor() as going:
         going.print_summary()
     assert "STILL RUNNING" in capsys.readouterr().out.upper()

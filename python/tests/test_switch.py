@@ -15,7 +15,7 @@ SWITCH = "_roastcoffea_collect_metrics"
 
 
 class Counting:
-    """Counts events; off unless told otherwise."""
+    """Counts events; off unless switched on."""
 
     @track_metrics
     def process(self, events, scale=1, *more, factor=1, **others):

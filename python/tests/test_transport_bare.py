@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Workers that cannot import us do the work all the same; and records of decorated
-calls that no run asked for wait where they always did."""
+calls that no run requested for wait where they always did."""
 
 from __future__ import annotations
 

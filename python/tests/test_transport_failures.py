@@ -94,7 +94,7 @@ def test_chunk_that_never_works_ends_the_run_as_ever(kind, tiny_file):
 
 
 def test_chunks_that_outlive_their_run_do_not_show_in_the_next_one(tiny_file):
-    """Coffea leaves them to the pool; where they should tell, nobody listens."""
+    """Coffea leaves them to the pool, and their frames have no receiver."""
     executor = processes(retries=0)
     with monitor(), pytest.raises(Exception, match="Failed processing file"):
         run(Failing("first", (0,)), tiny_file, executor, 15)

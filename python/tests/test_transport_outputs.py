@@ -66,7 +66,7 @@ def make_executor(where):
 
 @functools.cache
 def undecorated(kind, path, size):
-    """What coffea makes of the same chunks when nobody looks on."""
+    """What coffea makes of the same chunks without a collector."""
     return run(Analysis(kind), path, IterativeExecutor(status=False), size)
 
 

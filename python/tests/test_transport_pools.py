@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Records arrive once whatever pool, merging or compression coffea is told to use, and
-whoever else collects at the same time."""
+whatever other collectors exist."""
 
 from __future__ import annotations
 

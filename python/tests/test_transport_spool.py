@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder through which processes hand over records: there while it is needed, gone
-afterwards however the block or its process ended, never somebody else's."""
+afterwards however the block or its process ended, never that of another."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_folder_is_gone_after_an_exception_in_the_block(error, temporary, tiny_f
 
 
 class Interrupted:
-    """An output during whose merging somebody presses Ctrl-C. A real signal may come
+    """An output during whose merging Ctrl-C is pressed. A real signal may come
     while Python runs a callback that nothing can be raised from, and is dropped."""
 
     def __add__(self, other):

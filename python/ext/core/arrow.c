@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arrow.c - a table as an Arrow stream of one batch.
  *
- * Nothing is copied but flags, which are bits in Arrow. Receivers may take columns out
- * of a batch and free the rest, so every array holds the table by itself. Memory is
- * malloc's: it is given back on threads that Python does not know. */
+ * Only flags are copied, because Arrow stores them as bits. Consumers may move columns
+ * out of a batch and free the others, so every array holds a reference to the table.
+ * Memory comes from malloc(): it is freed on threads without a Python state. */
 #include "arrow.h"
 
 #include <errno.h>
@@ -55,8 +55,8 @@ static char *put_sized(char *at, const char *text)
     return at + sizeof(size) + size;
 }
 
-/* {"unit": unit} as Arrow has it: how many pairs, then the size of every text before it,
- * as 32 bits of this machine. NULL when out of memory. */
+/* {"unit": unit} in Arrow's format: the number of pairs, then each text after its size,
+ * as native int32. NULL when out of memory. */
 static char *unit_metadata_new(const char *unit)
 {
     static const char key[] = "unit";
@@ -123,7 +123,7 @@ static int fill_schema(struct ArrowSchema *out, const roast_table *columns)
 
 /* ---- arrays ---------------------------------------------------------------------- */
 
-/* What an array holds. */
+/* private_data of an array. */
 struct held {
     roast_table *columns; /* a reference */
     unsigned char *bits;  /* owned; flags */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrow.h - tables for everybody who speaks Arrow's C interfaces.
+/* arrow.h - tables in Arrow's C data and stream interfaces.
  *
- * The structs below are those of Arrow's published C data and stream interfaces: their
- * layout is an ABI, so no library is needed. Whoever gets one calls its `release` once,
- * on any thread, with or without the GIL; a struct that was released or moved away has
- * `release` NULL. */
+ * The layout of the structs is a published ABI, so no library is needed. The consumer
+ * calls `release` once, on any thread, with or without the GIL; a struct that was
+ * released or moved has `release` NULL. */
 #ifndef ROAST_CORE_ARROW_H
 #define ROAST_CORE_ARROW_H
 
@@ -45,8 +44,8 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-/* Capsules of Arrow's PyCapsule interface; those that nobody takes free what they hold.
- * Both hold the columns for themselves. */
+/* Capsules of Arrow's PyCapsule interface. Both hold a reference to the columns; a capsule
+ * that is not consumed frees its content. */
 PyObject *arrow_stream_new(roast_table *columns);
 PyObject *arrow_schema_new(roast_table *columns);
 

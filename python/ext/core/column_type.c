@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* column_type.c - roastcoffea._core.Column: one column of a table, read-only.
  *
- * A sequence of Python values, None where not known, and a buffer of the values as they
- * lie in memory, which NumPy takes without a copy. The buffer cannot say what is not
- * known: those values are 0 there, and `valid` tells. */
+ * A sequence of Python values, None for unknown ones, and a buffer of the values in
+ * memory, which NumPy uses without a copy. Unknown values are 0 in the buffer; the bitmap
+ * `valid` marks them. */
 #include <string.h>
 
 #include "table.h"
@@ -13,7 +13,7 @@ struct column_object {
     roast_table *columns; /* a reference */
     const struct roast_table_column *data;
     size_t rows;
-    PyObject *words; /* list of str; NULL until it is asked for */
+    PyObject *words; /* list of str; NULL until first access */
     Py_ssize_t shape[1];
     Py_ssize_t strides[1];
 };
@@ -75,12 +75,8 @@ static PyObject *words_new(const struct roast_table_column *data)
 {
     PyObject *words = PyList_New(0);
 
-    for (size_t i = 0; words && i < data->word_count; i++) {
-        PyObject *word = word_new(data, i);
-        if (!word || PyList_Append(words, word) < 0)
-            Py_CLEAR(words);
-        Py_XDECREF(word);
-    }
+    for (size_t i = 0; words && i < data->word_count; i++)
+        words = list_append(words, word_new(data, i));
     return words;
 }
 
@@ -89,7 +85,7 @@ static bool is_known(const struct roast_table_column *data, size_t row)
     return !data->valid || (data->valid[row >> 3] >> (row & 7)) & 1;
 }
 
-/* `words` are those of a column of texts; NULL: make this one alone. */
+/* `words` are all words of a text column; NULL: only the word of this row is made. */
 static PyObject *value_new(const struct roast_table_column *data, size_t row,
                            PyObject *words)
 {
@@ -123,29 +119,21 @@ struct range {
     Py_ssize_t count;
 };
 
-static PyObject *list_new(const struct roast_table_column *data, struct range range,
-                          PyObject *words)
-{
-    PyObject *list = PyList_New(range.count);
-
-    for (Py_ssize_t i = 0; list && i < range.count; i++) {
-        PyObject *value = value_new(data, (size_t)(range.from + i * range.step), words);
-        if (!value || PyList_SetItem(list, i, value) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 static PyObject *values_new(const struct roast_table_column *data, struct range range)
 {
     PyObject *words = NULL;
 
     if (data->type == ROAST_DTYPE_TEXT && (size_t)range.count > data->word_count) {
-        words = words_new(data); /* each made once */
+        words = words_new(data); /* each word once */
         if (!words)
             return NULL;
     }
-    PyObject *list = list_new(data, range, words);
+    PyObject *list = PyList_New(range.count);
+    for (Py_ssize_t i = 0; list && i < range.count; i++) {
+        PyObject *value = value_new(data, (size_t)(range.from + i * range.step), words);
+        if (!value || PyList_SetItem(list, i, value) < 0)
+            Py_CLEAR(list);
+    }
     Py_XDECREF(words);
     return list;
 }
@@ -172,22 +160,18 @@ static PyObject *column_item(PyObject *self, Py_ssize_t row)
     return value_new(cast(self)->data, (size_t)row, cast(self)->words);
 }
 
-static PyObject *column_slice(PyObject *self, PyObject *slice)
+static PyObject *column_subscript(PyObject *self, PyObject *key)
 {
     struct range range;
     Py_ssize_t stop;
 
-    if (PySlice_Unpack(slice, &range.from, &stop, &range.step) < 0)
-        return NULL;
-    range.count =
-        PySlice_AdjustIndices(column_len(self), &range.from, &stop, range.step);
-    return values_new(cast(self)->data, range);
-}
-
-static PyObject *column_subscript(PyObject *self, PyObject *key)
-{
-    if (PySlice_Check(key))
-        return column_slice(self, key);
+    if (PySlice_Check(key)) {
+        if (PySlice_Unpack(key, &range.from, &stop, &range.step) < 0)
+            return NULL;
+        range.count =
+            PySlice_AdjustIndices(column_len(self), &range.from, &stop, range.step);
+        return values_new(cast(self)->data, range);
+    }
     Py_ssize_t row = PyNumber_AsSsize_t(key, PyExc_IndexError);
     if (row == -1 && PyErr_Occurred())
         return NULL;
@@ -288,7 +272,7 @@ static PyObject *get_words(PyObject *self, void *unused)
         PyObject *words = words_new(cast(self)->data);
         if (!words)
             return NULL;
-        if (cast(self)->words) /* another thread was quicker */
+        if (cast(self)->words) /* by another thread meanwhile */
             Py_DECREF(words);
         else
             cast(self)->words = words;

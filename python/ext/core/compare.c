@@ -1,69 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compare.c - runs beside each other, for Python: compared, scaled, extrapolated.
+/* compare.c - runs compared, scaled and forecast.
  *
- * Gives the pages of libroast, text and JSON: Python reads what programs read. */
+ * Each function returns two pages of libroast: text and JSON. */
 #include <stdlib.h>
 
 #include "file.h"
 #include "roast/report.h"
 #include "table.h"
 
-/* A run as it is compared, and what is to be freed of it. */
-struct held {
+/* A run and what is loaded from it. */
+struct loaded {
     struct run_object *run;
     struct roast_side side;
-    roast_summary *summary; /* NULL: borrowed from the file */
-    roast_table *chunks;
+    roast_summary *summary; /* owned; NULL: borrowed from the file */
+    roast_table *chunks;    /* owned */
 };
 
-/* To be called without the GIL. */
-static int hold(struct held *held, roast_error *err)
+/* Called without the GIL. */
+static int load(struct loaded *loaded, roast_error *err)
 {
-    int status = run_summary(held->run, &held->side.summary, &held->summary, err);
+    int status = run_summary(loaded->run, &loaded->side.summary, &loaded->summary, err);
 
     if (status == ROAST_OK)
-        status = run_columns(held->run, ROAST_TABLE_chunks, &held->chunks, err);
-    held->side.chunks = held->chunks;
+        status = run_columns(loaded->run, ROAST_TABLE_chunks, &loaded->chunks, err);
+    loaded->side.chunks = loaded->chunks;
     return status;
 }
 
-static void let_go(struct held *held, size_t count)
+static void release(struct loaded *loaded, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        roast_table_free(held[i].chunks);
-        roast_summary_free(held[i].summary);
+        roast_table_free(loaded[i].chunks);
+        roast_summary_free(loaded[i].summary);
     }
 }
 
-/* (text, JSON) of pages that were made, else the exception; releases them. */
-static PyObject *give_pages(const struct core_state *state, struct roast_page pages[2],
-                            int status, const roast_error *err)
+/* (text, JSON), or the exception of a status; releases the pages. */
+static PyObject *pages_result(const struct core_state *state, int status,
+                              struct roast_page pages[2], const roast_error *err)
 {
-    PyObject *result = NULL;
+    PyObject *text = page_result(state, status, &pages[0], err);
 
-    if (status < 0)
-        raise_error(state, err);
-    else
-        result = Py_BuildValue(
-            "NN", text_new((struct roast_str){pages[0].text, pages[0].size_bytes}),
-            text_new((struct roast_str){pages[1].text, pages[1].size_bytes}));
-    roast_page_release(&pages[0]);
+    if (text)
+        return Py_BuildValue("NN", text, page_result(state, status, &pages[1], err));
     roast_page_release(&pages[1]);
-    return result;
+    return NULL;
 }
 
 /* ---- two runs ------------------------------------------------------------------ */
 
-static int make_compared(struct roast_page pages[2], struct held held[2],
-                         const struct roast_str names[2], roast_error *err)
+static int make_comparison(struct roast_page pages[2], struct loaded loaded[2],
+                           const struct roast_str names[2], roast_error *err)
 {
     struct roast_comparison comparison;
-    int status = hold(&held[0], err);
+    int status = load(&loaded[0], err);
 
     if (status == ROAST_OK)
-        status = hold(&held[1], err);
+        status = load(&loaded[1], err);
     if (status == ROAST_OK)
-        status = roast_compare(&comparison, &held[0].side, &held[1].side, err);
+        status = roast_compare(&comparison, &loaded[0].side, &loaded[1].side, err);
     if (status == ROAST_OK)
         status = roast_report_compare(&pages[0], &comparison, names, err);
     if (status == ROAST_OK)
@@ -74,70 +69,70 @@ static int make_compared(struct roast_page pages[2], struct held held[2],
 static PyObject *compare(PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
-    struct held held[2] = {{.run = NULL}, {.run = NULL}};
+    struct loaded loaded[2] = {{.run = NULL}, {.run = NULL}};
     struct roast_page pages[2] = {{NULL, 0}, {NULL, 0}};
     PyObject *texts[2] = {NULL, NULL};
     struct roast_str names[2];
     roast_error err = {0};
     int status;
 
-    if (!PyArg_ParseTuple(args, "O!UO!U", state->run_type, &held[0].run, &texts[0],
-                          state->run_type, &held[1].run, &texts[1]) ||
+    if (!PyArg_ParseTuple(args, "O!UO!U", state->run_type, &loaded[0].run, &texts[0],
+                          state->run_type, &loaded[1].run, &texts[1]) ||
         text_borrow(texts[0], &names[0]) < 0 || text_borrow(texts[1], &names[1]) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = make_compared(pages, held, names, &err);
-    let_go(held, 2);
+    status = make_comparison(pages, loaded, names, &err);
+    release(loaded, 2);
     Py_END_ALLOW_THREADS;
-    return give_pages(state, pages, status, &err);
+    return pages_result(state, status, pages, &err);
 }
 
 /* ---- several runs -------------------------------------------------------------- */
 
-/* What roast_scale() wants; the arrays are owned, `count` long. */
-struct several {
+/* Arguments of roast_scale(); the arrays are owned and have `count` items. */
+struct scaled_runs {
     size_t count;
-    struct held *held;
+    struct loaded *loaded;
     const roast_summary **summaries;
     struct roast_str *names;
 };
 
 /* Borrows runs and names from the tuple of (run, name); -1 with an exception. */
-static int take_pairs(struct several *several, PyObject *pairs, PyTypeObject *run_type)
+static int take_pairs(struct scaled_runs *runs, PyObject *pairs, PyTypeObject *run_type)
 {
-    several->count = (size_t)PyTuple_Size(pairs);
-    several->held = calloc(several->count + 1, sizeof(several->held[0]));
-    several->summaries = calloc(several->count + 1, sizeof(void *));
-    several->names = calloc(several->count + 1, sizeof(several->names[0]));
-    if (!several->held || !several->summaries || !several->names) {
+    runs->count = (size_t)PyTuple_Size(pairs);
+    runs->loaded = calloc(runs->count + 1, sizeof(runs->loaded[0]));
+    runs->summaries = calloc(runs->count + 1, sizeof(void *));
+    runs->names = calloc(runs->count + 1, sizeof(runs->names[0]));
+    if (!runs->loaded || !runs->summaries || !runs->names) {
         PyErr_NoMemory();
         return -1;
     }
-    for (size_t i = 0; i < several->count; i++) {
+    for (size_t i = 0; i < runs->count; i++) {
         PyObject *pair = PyTuple_GetItem(pairs, (Py_ssize_t)i);
         PyObject *name = NULL;
-        if (!PyArg_ParseTuple(pair, "O!U", run_type, &several->held[i].run, &name) ||
-            text_borrow(name, &several->names[i]) < 0)
+        if (!PyArg_ParseTuple(pair, "O!U", run_type, &runs->loaded[i].run, &name) ||
+            text_borrow(name, &runs->names[i]) < 0)
             return -1;
     }
     return 0;
 }
 
-static int make_scaled(struct roast_page pages[2], struct several *several,
-                       roast_error *err)
+static int make_scaling(struct roast_page pages[2], struct scaled_runs *runs,
+                        roast_error *err)
 {
     struct roast_scaling scaling = {0};
     int status = ROAST_OK;
 
-    for (size_t i = 0; i < several->count && status == ROAST_OK; i++)
-        status = run_summary(several->held[i].run, &several->summaries[i],
-                             &several->held[i].summary, err);
+    for (size_t i = 0; i < runs->count && status == ROAST_OK; i++)
+        status = run_summary(runs->loaded[i].run, &runs->summaries[i],
+                             &runs->loaded[i].summary, err);
     if (status == ROAST_OK)
-        status = roast_scale(&scaling, several->summaries, several->count, err);
+        status = roast_scale(&scaling, runs->summaries, runs->count, err);
     if (status == ROAST_OK)
-        status = roast_report_scale(&pages[0], &scaling, several->names, err);
+        status = roast_report_scale(&pages[0], &scaling, runs->names, err);
     if (status == ROAST_OK)
-        status = roast_report_scale_json(&pages[1], &scaling, several->names, err);
+        status = roast_report_scale_json(&pages[1], &scaling, runs->names, err);
     roast_scaling_release(&scaling);
     return status;
 }
@@ -146,7 +141,7 @@ static PyObject *scale(PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
     struct roast_page pages[2] = {{NULL, 0}, {NULL, 0}};
-    struct several several = {.count = 0};
+    struct scaled_runs runs = {.count = 0};
     PyObject *pairs = NULL;
     PyObject *result = NULL;
     roast_error err = {0};
@@ -154,29 +149,29 @@ static PyObject *scale(PyObject *module, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &pairs))
         return NULL;
-    if (take_pairs(&several, pairs, state->run_type) == 0) {
+    if (take_pairs(&runs, pairs, state->run_type) == 0) {
         Py_BEGIN_ALLOW_THREADS;
-        status = make_scaled(pages, &several, &err);
-        let_go(several.held, several.count);
+        status = make_scaling(pages, &runs, &err);
+        release(runs.loaded, runs.count);
         Py_END_ALLOW_THREADS;
-        result = give_pages(state, pages, status, &err);
+        result = pages_result(state, status, pages, &err);
     }
-    free(several.held);
-    free(several.summaries);
-    free(several.names);
+    free(runs.loaded);
+    free(runs.summaries);
+    free(runs.names);
     return result;
 }
 
-/* ---- the same, larger ---------------------------------------------------------- */
+/* ---- forecast ------------------------------------------------------------------ */
 
-static int make_foretold(struct roast_page pages[2], struct held *held,
+static int make_forecast(struct roast_page pages[2], struct loaded *loaded,
                          const struct roast_plan *plan, roast_error *err)
 {
     struct roast_forecast forecast;
-    int status = hold(held, err);
+    int status = load(loaded, err);
 
     if (status == ROAST_OK)
-        status = roast_make_forecast(&forecast, &held->side, plan, err);
+        status = roast_make_forecast(&forecast, &loaded->side, plan, err);
     if (status == ROAST_OK)
         status = roast_report_forecast(&pages[0], &forecast, plan, err);
     if (status == ROAST_OK)
@@ -187,29 +182,29 @@ static int make_foretold(struct roast_page pages[2], struct held *held,
 static PyObject *forecast(PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
-    struct held held = {.run = NULL};
+    struct loaded loaded = {.run = NULL};
     struct roast_page pages[2] = {{NULL, 0}, {NULL, 0}};
     struct roast_plan plan = {0};
     roast_error err = {0};
     int status;
 
-    if (!PyArg_ParseTuple(args, "O!ddd", state->run_type, &held.run, &plan.events,
+    if (!PyArg_ParseTuple(args, "O!ddd", state->run_type, &loaded.run, &plan.events,
                           &plan.workers, &plan.chunksize))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = make_foretold(pages, &held, &plan, &err);
-    let_go(&held, 1);
+    status = make_forecast(pages, &loaded, &plan, &err);
+    release(&loaded, 1);
     Py_END_ALLOW_THREADS;
-    return give_pages(state, pages, status, &err);
+    return pages_result(state, status, pages, &err);
 }
 
 PyMethodDef compare_methods[] = {
     {"compare", compare, METH_VARARGS,
      "The pages, text and JSON, of two runs with their names."},
     {"scale", scale, METH_VARARGS,
-     "The same of several runs: a tuple of (run, its name)."},
+     "The same for several runs: a tuple of (run, name)."},
     {"forecast", forecast, METH_VARARGS,
-     "The same of a run with so many events, workers and events per chunk (0: as in "
+     "The same for a run with these events, workers and events per chunk (0: as in "
      "the run)."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file.c - runs that last: saved, opened, and the words that are kept with them.
+/* file.c - runs in files: saving, opening, and the notes of a run.
  *
- * An opened run is a Run like any other. Its small parts are there at once; attempts and
- * samples are read when somebody asks, without the GIL. libroast keeps both the small
- * and the whole run until the file is closed, so that a thread may still use the one
- * while another thread goes over to the other. */
+ * The small parts of an opened run are loaded at once; attempts and samples when they are
+ * first used, without the GIL. libroast keeps both the small and the whole run until the
+ * file is closed: one thread may use the small one while another loads the whole. */
 #include "file.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct run_object *cast(PyObject *self)
-{
-    return (struct run_object *)self;
-}
 
 /* ---- saving ---------------------------------------------------------------------- */
 
@@ -27,35 +21,22 @@ PyObject *run_save(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O&|p", PyUnicode_FSConverter, &path, &replace))
         return NULL;
-    if (run_load(cast(self)) < 0) {
+    if (run_load(run_of(self)) < 0) {
         Py_DECREF(path);
         return NULL;
     }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_save(cast(self)->run, name,
+    status = roast_run_save(run_of(self)->run, name,
                             replace ? ROAST_SAVE_REPLACE : ROAST_SAVE_NEW, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0)
-        raise_error_of(cast(self)->state, name, &err);
+        raise_error_of(run_of(self)->state, name, &err);
     Py_DECREF(path);
     return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- opening --------------------------------------------------------------------- */
-
-static struct run_object *opened_new(struct core_state *state)
-{
-    allocfunc alloc = (allocfunc)PyType_GetSlot(state->run_type, Py_tp_alloc);
-    PyObject *self = alloc(state->run_type, 0);
-
-    if (!self)
-        return NULL;
-    cast(self)->state = state;
-    cast(self)->pid = (long)getpid();
-    (void)pthread_mutex_init(&cast(self)->lock, NULL);
-    return cast(self);
-}
 
 static int open_file(struct run_object *self, const char *path, roast_error *err)
 {
@@ -64,12 +45,15 @@ static int open_file(struct run_object *self, const char *path, roast_error *err
     return status < 0 ? status : roast_runfile_run(self->file, false, &self->run, err);
 }
 
-/* A run without anything in it, for the path that was given, which becomes owned. */
+/* An empty run for the path in args; *path is owned by the caller. */
 static struct run_object *opened_for(PyObject **path, PyObject *module, PyObject *args)
 {
+    struct core_state *state = PyModule_GetState(module);
+    struct run_object *self;
+
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, path))
         return NULL;
-    struct run_object *self = opened_new(PyModule_GetState(module));
+    self = run_alloc(state->run_type, state);
     if (!self)
         Py_CLEAR(*path);
     return self;
@@ -97,7 +81,7 @@ static PyObject *open_run(PyObject *module, PyObject *args)
     return (PyObject *)self;
 }
 
-/* Where nothing that was found can be opened, the error is that of the newest. */
+/* If no run in the folder can be opened, err is that of the newest. */
 static int open_found(struct run_object *self, struct roast_found_run *found,
                       const char *folder, roast_error *err)
 {
@@ -111,7 +95,7 @@ static int open_found(struct run_object *self, struct roast_found_run *found,
     return open_file(self, found->path.text, err);
 }
 
-/* (path, Run) of the run that a folder stands for; None for none. */
+/* (path, Run) of the newest run in a folder, or None. */
 static PyObject *find_run(PyObject *module, PyObject *args)
 {
     struct core_state *state = PyModule_GetState(module);
@@ -140,7 +124,7 @@ static PyObject *find_run(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Only with the GIL is `run` changed: others look at it with the GIL alone. */
+/* `run` is changed with the GIL held: other threads read it with the GIL. */
 int run_load(struct run_object *self)
 {
     roast_run *whole = NULL;
@@ -177,9 +161,9 @@ PyObject *run_info(PyObject *self, PyObject *unused)
     struct roast_runfile_info info = {.live = false};
 
     (void)unused;
-    if (!cast(self)->file)
+    if (!run_of(self)->file)
         Py_RETURN_NONE;
-    roast_runfile_info(cast(self)->file, &info);
+    roast_runfile_info(run_of(self)->file, &info);
     return Py_BuildValue(
         "{s:O,s:O,s:O,s:I,s:N,s:K,s:K}", "live", info.live ? Py_True : Py_False,
         "ended", info.ended ? Py_True : Py_False, "partial",
@@ -203,19 +187,15 @@ PyObject *run_failed_fileset(PyObject *self, PyObject *unused)
     int status;
 
     (void)unused;
-    if (run_load(cast(self)) < 0)
+    if (run_load(run_of(self)) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_failed_fileset(&page, cast(self)->run, NULL, &err);
+    status = roast_failed_fileset(&page, run_of(self)->run, NULL, &err);
     Py_END_ALLOW_THREADS;
-    PyObject *text = status < 0
-                         ? raise_error(cast(self)->state, &err)
-                         : text_new((struct roast_str){page.text, page.size_bytes});
-    roast_page_release(&page);
-    return text;
+    return page_result(run_of(self)->state, status, &page, &err);
 }
 
-/* ---- words ----------------------------------------------------------------------- */
+/* ---- notes ----------------------------------------------------------------------- */
 
 /* The number of a group by its name; -1 with KeyError. */
 static int group_number(const char *name)
@@ -242,23 +222,23 @@ PyObject *run_set_note(PyObject *self, PyObject *args)
                           &text_bytes))
         return NULL;
     int group = group_number(group_name);
-    if (group < 0 || run_load(cast(self)) < 0) /* the whole run is the one that lasts */
+    if (group < 0 || run_load(run_of(self)) < 0) /* else the note would be lost */
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_set_note(cast(self)->run, (enum roast_note_group)group,
+    status = roast_run_set_note(run_of(self)->run, (enum roast_note_group)group,
                                 (struct roast_str){name, (size_t)name_bytes},
                                 (struct roast_str){text, (size_t)text_bytes}, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0)
-        return raise_error(cast(self)->state, &err);
+        return raise_error(run_of(self)->state, &err);
     Py_RETURN_NONE;
 }
 
-/* Notes one behind the other: the run is locked while they are visited, and whoever
- * waits for it may hold the GIL, so that no object may be made meanwhile. */
+/* Copies of notes: the run is locked while they are visited, and a thread that waits for
+ * the lock may hold the GIL, so no Python object may be created meanwhile. */
 struct copied_notes {
     char *bytes;   /* owned: name, text, name, text ... */
-    size_t *sizes; /* owned: of those */
+    size_t *sizes; /* owned: their sizes */
     size_t count;  /* of notes */
     size_t used_bytes;
     size_t cap_bytes;
@@ -331,7 +311,7 @@ PyObject *run_notes(PyObject *self, PyObject *args)
     int group = group_number(group_name);
     if (group < 0)
         return NULL;
-    roast_run *run = cast(self)->run;
+    roast_run *run = run_of(self)->run;
     Py_BEGIN_ALLOW_THREADS;
     roast_run_notes(run, (enum roast_note_group)group, copy_note, &notes);
     Py_END_ALLOW_THREADS;
@@ -341,7 +321,7 @@ PyObject *run_notes(PyObject *self, PyObject *args)
     return dict;
 }
 
-/* Asked for again with more room where it did not fit, or has grown meanwhile. */
+/* Tried again with a larger buffer if the note did not fit, or has grown meanwhile. */
 PyObject *run_note(PyObject *self, PyObject *args)
 {
     const char *group_name = NULL;
@@ -361,8 +341,9 @@ PyObject *run_note(PyObject *self, PyObject *args)
         text = PyMem_Malloc(room);
         if (!text)
             return PyErr_NoMemory();
-        WITHOUT_GIL(size = roast_run_note(cast(self)->run, (enum roast_note_group)group,
-                                          name, text, room));
+        WITHOUT_GIL(size =
+                        roast_run_note(run_of(self)->run, (enum roast_note_group)group,
+                                       name, text, room));
     } while (size >= (int64_t)room);
     PyObject *found = size < 0 ? Py_NewRef(Py_None)
                                : text_new((struct roast_str){text, (size_t)size});
@@ -375,13 +356,13 @@ PyObject *run_span(PyObject *self, PyObject *unused)
     struct roast_span span;
 
     (void)unused;
-    WITHOUT_GIL(span = roast_run_span(cast(self)->run));
+    WITHOUT_GIL(span = roast_run_span(run_of(self)->run));
     return Py_BuildValue("LL", (long long)span.start_ns, (long long)span.end_ns);
 }
 
 PyMethodDef file_methods[] = {
     {"open_run", open_run, METH_VARARGS, "A Run from a .roast or .roast-live file."},
     {"find_run", find_run, METH_VARARGS,
-     "The path of the run that began last in a folder, or None."},
+     "(path, Run) of the run that began last in a folder, or None."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file.h - runs that last: what the files of the extension need of file.c.
+/* file.h - runs in files.
  *
- * A run that was opened reads its bulk when somebody asks for it. Whoever needs attempts
- * or samples calls run_load() first; whoever needs the summary takes the saved one. */
+ * Attempts and samples of an opened run are loaded on first use: code that needs them
+ * calls run_load() first. Code that needs the summary uses the saved one. */
 #ifndef ROAST_CORE_FILE_H
 #define ROAST_CORE_FILE_H
 
 #include "state.h"
 
-/* Loads attempts and samples of an opened run, once; nothing to do for one that is
+/* Loads attempts and samples of an opened run, once; does nothing for a run that is
  * collected here. -1 with an exception. */
 int run_load(struct run_object *self);
 
-/* The summary that was saved, or one made now. Borrowed from the file where *owned stays
- * NULL; else *owned is to be freed. To be called without the GIL. */
+/* The saved summary, borrowed from the file, or a new one in *owned, which the caller
+ * frees. Called without the GIL. */
 int run_summary(struct run_object *self, const roast_summary **summary,
                 roast_summary **owned, roast_error *err);
 

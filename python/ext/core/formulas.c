@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* formulas.c - single formulas of libroast for numbers that Python brings.
+/* formulas.c - formulas of libroast for numbers from Python.
  *
  * The functions of 0.1.2 (roastcoffea.aggregation) select values from dicts and call
- * these. Numbers may be of any class: each is converted once, and code of a user that
- * runs meanwhile cannot reach the list that is read. */
+ * these. Numbers may be of any class: each is converted once, from a copy of the list
+ * that user code cannot change meanwhile. */
 #include <math.h>
 #include <string.h>
 
 #include "roast/analyze.h"
 #include "state.h"
 
-/* The items of a list of our own as doubles; NULL with an exception. PyMem_Free(). */
+/* The items of a list as doubles, to be freed with PyMem_Free(); NULL with an exception. */
 static double *doubles_of(PyObject *list, size_t *count)
 {
     Py_ssize_t size = PyList_Size(list);
@@ -31,7 +31,7 @@ static double *doubles_of(PyObject *list, size_t *count)
 
 /* ---- statistics ----------------------------------------------------------------- */
 
-/* Integers add up exactly, however large; other numbers to the sum that C made. */
+/* The exact sum if all items are integers, else `sum`. */
 static PyObject *total_new(PyObject *list, double sum)
 {
     PyObject *total = PyLong_FromLong(0);
@@ -51,7 +51,7 @@ static PyObject *total_new(PyObject *list, double sum)
     return total;
 }
 
-/* The first item of this value as the caller gave it: an int stays an int. */
+/* The first item with this value, so that an int is returned as int. */
 static PyObject *item_of(PyObject *list, const double *values, size_t count,
                          double value)
 {
@@ -93,7 +93,8 @@ static struct roast_point *points_new(const double *seconds, const double *value
         PyErr_NoMemory();
     for (size_t i = 0; points && i < count; i++) {
         if (!(fabs(seconds[i]) < 9e9)) { /* 285 years: int64 nanoseconds hold them */
-            PyErr_SetString(PyExc_OverflowError, "samples lie too far apart in time");
+            PyErr_SetString(PyExc_OverflowError,
+                            "samples are too far apart in time: over 285 years");
             PyMem_Free(points);
             return NULL;
         }
@@ -102,20 +103,10 @@ static struct roast_point *points_new(const double *seconds, const double *value
     return points;
 }
 
-/* Without a span of time the plain mean. */
-static PyObject *average_new(const struct roast_point *points, const double *values,
-                             size_t count)
-{
-    double mean = 0;
-
-    if (!roast_time_average(points, count, &mean))
-        mean = roast_statistics_of(values, count).mean;
-    return PyFloat_FromDouble(mean);
-}
-
 static PyObject *time_average(PyObject *module, PyObject *args)
 {
-    PyObject *times, *numbers, *mean = NULL;
+    PyObject *times, *numbers, *result = NULL;
+    double mean = 0;
     double *seconds = NULL, *values = NULL;
     struct roast_point *points = NULL;
     size_t count = 0, value_count = 0;
@@ -128,17 +119,19 @@ static PyObject *time_average(PyObject *module, PyObject *args)
     if (numbers && (seconds = doubles_of(times, &count)))
         values = doubles_of(numbers, &value_count);
     if (values && count != value_count)
-        PyErr_Format(PyExc_ValueError, "%zu times of %zu values", count, value_count);
+        PyErr_Format(PyExc_ValueError, "%zu times, but %zu values", count, value_count);
     else if (values)
         points = points_new(seconds, values, count);
+    if (points && !roast_time_average(points, count, &mean))
+        mean = roast_statistics_of(values, count).mean; /* all at the same time */
     if (points)
-        mean = average_new(points, values, count);
+        result = PyFloat_FromDouble(mean);
     PyMem_Free(points);
     PyMem_Free(values);
     PyMem_Free(seconds);
     Py_XDECREF(numbers);
     Py_XDECREF(times);
-    return mean;
+    return result;
 }
 
 /* ---- metrics from metrics ------------------------------------------------------- */
@@ -154,7 +147,7 @@ static int metric_of(const char *name)
     return -1;
 }
 
-/* A value of None is not known. */
+/* None is unknown. */
 static int read_metrics(struct roast_metric_values *values, PyObject *mapping)
 {
     PyObject *items = PyMapping_Items(mapping);
@@ -204,7 +197,7 @@ static PyObject *derive_metrics(PyObject *module, PyObject *mapping)
     return dict;
 }
 
-/* What is not a text belongs to no metric. */
+/* None for arguments that are no str. */
 static PyObject *fine_metric(PyObject *module, PyObject *args)
 {
     PyObject *activity, *unit;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json_text.c - plain Python values as JSON.
  *
- * A run of 10^5 chunks has some 10^7 values in its metrics.json: what Python's encoder
- * (export/encoding.py) and json.dumps() do with values that JSON has anyway, secrets
- * included, is done here in one pass. Anything else makes the answer None, and Python
- * does all of that value. So no code of a user's runs here, and what is read cannot
- * change meanwhile. */
+ * metrics.json of a run of 10^5 chunks has some 10^7 values. For values of plain types
+ * this does in one pass what export/encoding.py and json.dumps() do, including the
+ * redaction of secrets. For any other type it returns None, and Python encodes the whole
+ * value. So no user code runs here, and containers cannot change meanwhile. */
 #include "state.h"
 
 #include <math.h>
@@ -19,9 +18,9 @@ enum { SMALLEST_BYTES = 4096 };
 
 enum outcome { PUT, ODD, NO_MEMORY };
 
-/* A list or dict of which some has been put. */
+/* A list or dict that is being written. */
 struct level {
-    PyObject *container; /* borrowed: its owner is */
+    PyObject *container; /* borrowed */
     Py_ssize_t at;
     bool is_dict;
     bool is_begun;
@@ -33,10 +32,10 @@ struct writer {
     size_t cap;
     bool failed;
     struct level levels[MAX_DEPTH];
-    int depth;      /* levels that are open */
-    int most_depth; /* that may be */
-    PyObject *keys; /* {key: how it is put, see key_of()} */
-    char *scratch;  /* owned; for the text that is put now */
+    int depth; /* of open levels */
+    int most_depth;
+    PyObject *keys; /* {key: bytes of make_key()}; borrowed */
+    char *scratch;  /* owned; for redacted text */
     size_t scratch_bytes;
 };
 
@@ -100,7 +99,7 @@ static void put_text(struct writer *out, struct roast_str text)
     roast_json_text(&json, text);
 }
 
-/* Without the secrets in it; in the scratch where it may have some. */
+/* Removes secrets from the text, which then is in the scratch buffer. */
 static enum outcome redact(struct writer *out, struct roast_str *text)
 {
     size_t room = roast_str_redact_bound(text->size_bytes);
@@ -119,7 +118,7 @@ static enum outcome redact(struct writer *out, struct roast_str *text)
     return PUT;
 }
 
-/* ODD where a str has no UTF-8: half of a pair. */
+/* ODD for a str with lone surrogates. */
 static enum outcome borrow(PyObject *value, struct roast_str *text)
 {
     Py_ssize_t size = 0;
@@ -169,7 +168,7 @@ static enum outcome put_int(struct writer *out, PyObject *value)
 static enum outcome put_float(struct writer *out, double number)
 {
     if (!isfinite(number))
-        return ODD; /* which is counted */
+        return ODD; /* Python counts it */
     char *text = PyOS_double_to_string(number, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
     if (!text) {
         PyErr_Clear();
@@ -182,17 +181,17 @@ static enum outcome put_float(struct writer *out, double number)
 
 /* ---- containers ------------------------------------------------------------------ */
 
-static enum outcome push(struct writer *out, PyObject *container, bool is_dict)
-{
-    if (out->depth >= out->most_depth)
-        return ODD;
-    out->levels[out->depth++] = (struct level){container, 0, is_dict, false};
-    put(out, is_dict ? "{" : "[", 1);
-    return PUT;
-}
-
 static enum outcome put_value(struct writer *out, PyObject *value)
 {
+    bool is_dict = PyDict_CheckExact(value);
+
+    if (is_dict || PyList_CheckExact(value)) {
+        if (out->depth >= out->most_depth)
+            return ODD;
+        out->levels[out->depth++] = (struct level){value, 0, is_dict, false};
+        put(out, is_dict ? "{" : "[", 1);
+        return PUT;
+    }
     if (value == Py_None)
         put_word(out, "null");
     else if (PyBool_Check(value))
@@ -203,20 +202,13 @@ static enum outcome put_value(struct writer *out, PyObject *value)
         return put_float(out, PyFloat_AsDouble(value));
     else if (PyLong_CheckExact(value))
         return put_int(out, value);
-    else if (PyDict_CheckExact(value) || PyList_CheckExact(value))
-        return push(out, value, PyDict_CheckExact(value));
     else
         return ODD;
     return PUT;
 }
 
-static bool is_same(struct roast_str a, struct roast_str b)
-{
-    return a.size_bytes == b.size_bytes && memcmp(a.data, b.data, a.size_bytes) == 0;
-}
-
-/* A key as it is written, with the colon; before it one byte, which marks keys of secret
- * values. NULL: *outcome is the reason. */
+/* One byte that marks keys of secret values ("s"), then the JSON of the key with a colon.
+ * NULL: *outcome is the reason. */
 static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outcome)
 {
     struct roast_str plain;
@@ -226,8 +218,9 @@ static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outco
     struct roast_str text = plain;
     if (*outcome == PUT)
         *outcome = redact(out, &text);
-    if (*outcome == PUT && !is_same(plain, text))
-        *outcome = ODD; /* it may become another key */
+    if (*outcome == PUT && (plain.size_bytes != text.size_bytes ||
+                            memcmp(plain.data, text.data, text.size_bytes) != 0))
+        *outcome = ODD; /* the redacted key may equal another one */
     if (*outcome != PUT)
         return NULL;
     put(out, roast_str_names_secret(plain) ? "s" : "-", 1);
@@ -261,11 +254,6 @@ static PyObject *key_of(struct writer *out, PyObject *key, enum outcome *outcome
     return make_key(out, key, outcome);
 }
 
-static bool may_be_secret(PyObject *value)
-{
-    return value != Py_None && !PyBool_Check(value);
-}
-
 static enum outcome put_entry(struct writer *out, const struct level *level,
                               PyObject *key, PyObject *value)
 {
@@ -276,10 +264,10 @@ static enum outcome put_entry(struct writer *out, const struct level *level,
         return outcome;
     const char *bytes = PyBytes_AsString(made);
     size_t size = (size_t)PyBytes_Size(made);
-    bool is_secret = bytes[0] == 's' && may_be_secret(value);
+    bool is_secret = bytes[0] == 's' && value != Py_None && !PyBool_Check(value);
     if (PyDict_Size(level->container) == 1 && size > 3 &&
         memcmp(bytes + 1, "\"__", 3) == 0)
-        outcome = ODD; /* it may be one of our tags */
+        outcome = ODD; /* may be a tag of encoding.py */
     else
         put(out, bytes + 1, size - 1);
     Py_DECREF(made);
@@ -343,7 +331,7 @@ static PyObject *json_text(PyObject *module, PyObject *args)
 
 PyMethodDef json_text_methods[] = {
     {"json_text", json_text, METH_VARARGS,
-     "The JSON of a plain value at a depth, without secrets; None of any other. The"
-     " dict keeps what is known of keys."},
+     "The JSON of a plain value at a depth, without secrets; None for other types. The"
+     " dict caches keys."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lists.c - closed lists of libroast that Python code needs: names, numbers, limits. */
+#include <string.h>
+
 #include "roast/dask_batch.h"
 #include "roast/report.h"
 #include "roast/sample.h"
@@ -50,11 +52,21 @@ static PyObject *batch_rules(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return Py_BuildValue("{s:N,s:N,s:i,s:I,s:i,s:i,s:i}", "ends", task_ends(),
-                         "reasons", leave_reasons(), "ours", ROAST_TASK_OURS, "nobody",
-                         ROAST_DASK_NO_WORKER, "most_workers", ROAST_DASK_MOST_WORKERS,
-                         "most_prefixes", ROAST_DASK_MOST_PREFIXES, "most_text_bytes",
-                         ROAST_DASK_MOST_TEXT_BYTES);
+    return Py_BuildValue(
+        "{s:N,s:N,s:i,s:I,s:i,s:i,s:i}", "ends", task_ends(), "reasons",
+        leave_reasons(), "ours", ROAST_TASK_OURS, "no_worker", ROAST_DASK_NO_WORKER,
+        "most_workers", ROAST_DASK_MOST_WORKERS, "most_prefixes",
+        ROAST_DASK_MOST_PREFIXES, "most_text_bytes", ROAST_DASK_MOST_TEXT_BYTES);
+}
+
+int series_number(const char *name)
+{
+    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
+        const struct roast_series_info *info = roast_series_info((enum roast_series)i);
+        if (strcmp(info->name, name) == 0 || strcmp(info->key, name) == 0)
+            return i;
+    }
+    return -1;
 }
 
 static PyObject *series_names(PyObject *module, PyObject *unused)
@@ -92,13 +104,9 @@ static PyObject *table_titles(PyObject *module, PyObject *unused)
 
     (void)module;
     (void)unused;
-    for (int i = 0; list && i < ROAST_REPORT_TABLE_COUNT; i++) {
-        PyObject *title =
-            PyUnicode_FromString(roast_report_title((enum roast_report_table)i));
-        if (!title || PyList_Append(list, title) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(title);
-    }
+    for (int i = 0; list && i < ROAST_REPORT_TABLE_COUNT; i++)
+        list = list_append(
+            list, PyUnicode_FromString(roast_report_title((enum roast_report_table)i)));
     return list;
 }
 
@@ -106,7 +114,7 @@ PyMethodDef list_methods[] = {
     {"batch_items", batch_items, METH_NOARGS,
      "{name: (number, format, texts)} of the items of a scheduler's batch."},
     {"batch_rules", batch_rules, METH_NOARGS,
-     "Numbers, limits and words that the packer of a batch must use."},
+     "Numbers, limits and texts for the code that packs a batch."},
     {"series_names", series_names, METH_NOARGS,
      "The series of a worker; the bit of each is its place."},
     {"series_value_keys", series_value_keys, METH_NOARGS,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.c - roastcoffea._core: collects, computes, shows.
+/* module.c - roastcoffea._core: collects, computes and shows runs.
  *
  * Loaded where a run is collected or read, never on a worker. Exceptions are those of
- * roastcoffea._probe; only bytes cross between the two. */
+ * roastcoffea._probe; the two modules exchange only bytes. */
 #include "file.h"
 #include "state.h"
 #include "table.h"
@@ -39,7 +39,7 @@ static PyObject *raise_text(const struct core_state *state, int code, PyObject *
     return NULL;
 }
 
-/* A path in it may be any bytes. */
+/* A path in the message may be any bytes. */
 static PyObject *message_new(const roast_error *err)
 {
     return text_new(
@@ -87,6 +87,25 @@ int dict_set(PyObject *dict, const char *key, PyObject *value)
     return status;
 }
 
+PyObject *list_append(PyObject *list, PyObject *item)
+{
+    if (!item || PyList_Append(list, item) < 0)
+        Py_CLEAR(list);
+    Py_XDECREF(item);
+    return list;
+}
+
+PyObject *page_result(const struct core_state *state, int status,
+                      struct roast_page *page, const roast_error *err)
+{
+    PyObject *text = status < 0
+                         ? raise_error(state, err)
+                         : text_new((struct roast_str){page->text, page->size_bytes});
+
+    roast_page_release(page);
+    return text;
+}
+
 int text_borrow(PyObject *object, struct roast_str *text)
 {
     Py_ssize_t size = 0;
@@ -130,7 +149,7 @@ static int import_datetime(struct core_state *state)
     return state->from_timestamp && state->utc ? 0 : -1;
 }
 
-/* Caught both as RoastError and as OSError. */
+/* A RoastError and an OSError. */
 static int add_store_error(PyObject *module, struct core_state *state)
 {
     PyObject *bases = PyTuple_Pack(2, state->roast_error, PyExc_OSError);
@@ -139,7 +158,7 @@ static int add_store_error(PyObject *module, struct core_state *state)
         return -1;
     state->store_error = PyErr_NewExceptionWithDoc(
         "roastcoffea._core.StoreError",
-        "A file could not be read or written; `.code` says how.", bases, NULL);
+        "A file could not be read or written; `.code` is the reason.", bases, NULL);
     Py_DECREF(bases);
     if (!state->store_error)
         return -1;

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run_dask.c - what Dask reports, into a Run: batches of schedulers, fine metrics, the
- * profile; and how many tasks were seen.
+/* run_dask.c - data of Dask for a Run: batches of schedulers, fine metrics, the profile.
  *
- * Names in Dask's metrics may be anything that user code put there. An entry of another
- * form is counted as a loss and skipped: measuring never fails for it. Entries are
- * converted first and given to the run in one call without the GIL. */
+ * Names in Dask's metrics may be any objects of user code. An entry of another form is
+ * skipped and counted as a loss. Entries are converted first and added to the run in one
+ * call without the GIL. */
 #include "file.h"
 #include "roast/scheduler.h"
 #include "run_methods.h"
-
-static struct run_object *cast(PyObject *self)
-{
-    return (struct run_object *)self;
-}
 
 PyObject *run_add_batch(PyObject *self, PyObject *args)
 {
@@ -25,45 +19,33 @@ PyObject *run_add_batch(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "y#L|s", &bytes, &size, &offset_ns, &scheduler))
         return NULL;
-    if (!cast(self)->batches) {
-        PyErr_SetString(cast(self)->state->roast_error,
+    if (!run_of(self)->batches) {
+        PyErr_SetString(run_of(self)->state->roast_error,
                         "this run was not collected here");
         return NULL;
     }
     struct roast_dask_batch batch = {scheduler, {bytes, (size_t)size}, offset_ns};
-    WITHOUT_GIL(status = roast_dask_batches_add(cast(self)->batches, &batch, &err));
-    return run_result(cast(self), status, &err);
+    WITHOUT_GIL(status = roast_dask_batches_add(run_of(self)->batches, &batch, &err));
+    return run_result(run_of(self), status, &err);
 }
 
 /* ---- entries of a list ------------------------------------------------------------- */
 
-/* An entry that has the wrong form sets an exception or returns false; a fatal one is no
- * reason to continue without it. */
+/* An entry of the wrong form is skipped, but not after MemoryError or Ctrl-C. */
 static bool is_fatal(void)
 {
     return PyErr_Occurred() && (PyErr_ExceptionMatches(PyExc_MemoryError) ||
                                 !PyErr_ExceptionMatches(PyExc_Exception));
 }
 
-/* How a list of entries enters the run. */
+/* How entries of a list are converted and added to the run. */
 struct entry_kind {
     size_t entry_bytes;
     bool (*read)(void *entry, PyObject *item); /* texts are borrowed from the item */
     int (*add)(roast_run *run, const void *entry, roast_error *err);
 };
 
-/* Without the GIL. */
-static int add_entries(roast_run *run, const struct entry_kind *kind,
-                       const char *entries, size_t count, roast_error *err)
-{
-    int status = ROAST_OK;
-
-    for (size_t i = 0; status >= 0 && i < count; i++)
-        status = kind->add(run, entries + i * kind->entry_bytes, err);
-    return status;
-}
-
-/* Takes the reference to a list of our own; NULL is an earlier failure. */
+/* Takes the reference to a list that no other code has; NULL is an earlier failure. */
 static PyObject *add_list(PyObject *self, PyObject *list, const struct entry_kind *kind)
 {
     Py_ssize_t size = list ? PyList_Size(list) : 0;
@@ -86,14 +68,16 @@ static PyObject *add_list(PyObject *self, PyObject *list, const struct entry_kin
     bool failed = PyErr_Occurred();
     if (!failed) {
         Py_BEGIN_ALLOW_THREADS;
-        status = add_entries(cast(self)->run, kind, entries, count, &err);
+        for (size_t i = 0; status >= 0 && i < count; i++)
+            status =
+                kind->add(run_of(self)->run, entries + i * kind->entry_bytes, &err);
         if (skipped > 0)
-            roast_run_lose(cast(self)->run, ROAST_RUN_LOSS_scheduler_unread, skipped);
+            roast_run_lose(run_of(self)->run, ROAST_RUN_LOSS_scheduler_unread, skipped);
         Py_END_ALLOW_THREADS;
     }
     PyMem_Free(entries);
     Py_XDECREF(list);
-    return failed ? NULL : run_result(cast(self), status, &err);
+    return failed ? NULL : run_result(run_of(self), status, &err);
 }
 
 /* ---- activities -------------------------------------------------------------------- */
@@ -192,9 +176,9 @@ PyObject *run_tasks_seen(PyObject *self, PyObject *unused)
     struct roast_task_counts counts;
 
     (void)unused;
-    if (run_load(cast(self)) < 0)
+    if (run_load(run_of(self)) < 0)
         return NULL;
-    WITHOUT_GIL(roast_run_task_counts(cast(self)->run, &counts));
+    WITHOUT_GIL(roast_run_task_counts(run_of(self)->run, &counts));
     PyObject *dict = PyDict_New();
     if (dict &&
         (dict_set(dict, "ours", by_end(counts.ours)) < 0 ||

@@ -7,17 +7,33 @@
 
 #include "state.h"
 
-/* False in a forked child, which has neither the threads nor a lock it could trust. */
+/* False in a forked child: it has no threads, and the lock may be held by one of them. */
 static inline bool run_is_ours(const struct run_object *self)
 {
     return self->pid == (long)getpid();
 }
 
+/* Takes the lock of the run object, and releases the GIL first: a holder of the lock may
+ * wait for a disk. The result is for run_unlock(). */
+static inline PyThreadState *run_lock(struct run_object *self)
+{
+    PyThreadState *thread = PyEval_SaveThread();
+
+    (void)pthread_mutex_lock(&self->lock);
+    return thread;
+}
+
+static inline void run_unlock(struct run_object *self, PyThreadState *thread)
+{
+    (void)pthread_mutex_unlock(&self->lock);
+    PyEval_RestoreThread(thread);
+}
+
 /* None, or the exception of a status. */
 PyObject *run_result(const struct run_object *self, int status, const roast_error *err);
 
-/* run_records.c; run_id_of() gives the 16 bytes that are the only argument, borrowed, or
- * NULL with an exception. */
+/* run_records.c; run_id_of() returns the only argument, 16 bytes, borrowed; NULL with an
+ * exception. */
 const unsigned char *run_id_of(PyObject *args);
 PyObject *run_chunks(PyObject *self, PyObject *unused);
 PyObject *run_rows(PyObject *self, PyObject *args);

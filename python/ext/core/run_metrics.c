@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_metrics.c - a summary as the dict that get_metrics() publishes.
  *
- * Every metric under its name and its other names; `kinds` says how well it is known,
- * and what is not known is missing and named in `unavailable` with the reason. A few keys exist always, because the
- * documents users follow index them: not known is NaN there. */
+ * Every metric is there under its name and its aliases; `kinds` has the kind of each. An
+ * unknown metric is missing, and `unavailable` has the reason. A few keys always exist,
+ * NaN if unknown, because documented examples index them. */
 #include <math.h>
 
 #include "file.h"
@@ -15,41 +15,29 @@ static const char *const always[] = {
     "total_bytes_read_coffea",
 };
 
-static PyObject *number_new(double value, bool is_count)
-{
-    if (is_count && fabs(value) < 9e15)
-        return PyLong_FromDouble(value);
-    return PyFloat_FromDouble(value);
-}
-
-/* The dict of a run, and those of its dicts that are filled beside it. */
+/* The dict of a run, and two of its values. */
 struct published {
     PyObject *all;
     PyObject *kinds;
     PyObject *unavailable;
 };
 
-static int add_known(const struct published *to, const char *name, double value,
-                     bool is_count, enum roast_metric_kind kind)
-{
-    if (dict_set(to->all, name, number_new(value, is_count)) < 0)
-        return -1;
-    return dict_set(to->kinds, name,
-                    PyUnicode_FromString(roast_metric_kind_name(kind)));
-}
-
 static int add_metric(const struct published *to, const char *name,
                       enum roast_metric metric, double per,
                       const struct roast_metric_values *values)
 {
-    bool is_count = roast_metric_info(metric)->is_count && per == 1;
-
-    if (values->known[metric])
-        return add_known(to, name, values->value[metric] / per, is_count,
-                         roast_metric_kind(values, metric));
-    const char *why = values->why[metric];
-    return dict_set(to->unavailable, name,
-                    PyUnicode_FromString(why ? why : "it was not measured"));
+    if (!values->known[metric]) {
+        const char *why = values->why[metric];
+        return dict_set(to->unavailable, name,
+                        PyUnicode_FromString(why ? why : "it was not measured"));
+    }
+    double value = values->value[metric] / per;
+    bool is_int = roast_metric_info(metric)->is_count && per == 1 && fabs(value) < 9e15;
+    const char *kind = roast_metric_kind_name(roast_metric_kind(values, metric));
+    if (dict_set(to->all, name,
+                 is_int ? PyLong_FromDouble(value) : PyFloat_FromDouble(value)) < 0)
+        return -1;
+    return dict_set(to->kinds, name, PyUnicode_FromString(kind));
 }
 
 static int add_always(PyObject *dict)
@@ -91,12 +79,8 @@ static PyObject *texts_new(struct roast_str list)
     PyObject *texts = PyList_New(0);
     struct roast_str item;
 
-    while (texts && roast_table_item(&item, &list)) {
-        PyObject *text = text_new(item);
-        if (!text || PyList_Append(texts, text) < 0)
-            Py_CLEAR(texts);
-        Py_XDECREF(text);
-    }
+    while (texts && roast_table_item(&item, &list))
+        texts = list_append(texts, text_new(item));
     return texts;
 }
 
@@ -128,7 +112,7 @@ static PyObject *row_new(const roast_table *table, size_t row, size_t first_colu
     return dict;
 }
 
-/* Rows under their keys, or, of a table of counts, the counts. */
+/* {key: row}, or {key: count} of a table of counts. */
 static PyObject *keyed_new(const roast_table *table, bool counts)
 {
     PyObject *dict = PyDict_New();
@@ -151,12 +135,9 @@ static PyObject *list_new(const roast_table *table, bool values)
 {
     PyObject *list = PyList_New(0);
 
-    for (size_t i = 0; list && i < roast_table_rows(table); i++) {
-        PyObject *row = values ? value_new(table, i, 0) : row_new(table, i, 0);
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
-    }
+    for (size_t i = 0; list && i < roast_table_rows(table); i++)
+        list =
+            list_append(list, values ? value_new(table, i, 0) : row_new(table, i, 0));
     return list;
 }
 
@@ -180,7 +161,7 @@ static PyObject *shaped_new(const roast_table *table, enum roast_table_shape sha
     return any ? row_new(table, 0, 0) : PyDict_New();
 }
 
-/* Why parts of tables are missing goes where the reasons of metrics are. */
+/* Adds the reasons for missing parts of tables. */
 static int add_reasons(PyObject *unavailable, const roast_table *table)
 {
     for (size_t i = 0; i < roast_table_rows(table); i++) {
@@ -210,7 +191,6 @@ static int add_tables(const struct published *to, const roast_summary *summary)
                        roast_summary_table(summary, ROAST_TABLE_unavailable));
 }
 
-/* A new dict of a summary, NULL with an exception. */
 static PyObject *published_new(const roast_summary *summary)
 {
     struct published to = {PyDict_New(), PyDict_New(), PyDict_New()};
@@ -227,13 +207,17 @@ static PyObject *published_new(const roast_summary *summary)
     return to.all;
 }
 
-PyObject *run_metrics(struct run_object *self, bool quick)
+PyObject *run_metrics(PyObject *object, PyObject *args)
 {
+    struct run_object *self = run_of(object);
+    int quick = 0;
     const roast_summary *summary = NULL;
     roast_summary *owned = NULL;
     roast_error err = {0};
     int status;
 
+    if (!PyArg_ParseTuple(args, "|p", &quick))
+        return NULL;
     Py_BEGIN_ALLOW_THREADS;
     if (quick && !self->file) {
         status = roast_summarize_quick(&owned, self->run, &err);

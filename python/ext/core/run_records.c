@@ -1,36 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_records.c - records and samples of a run as Python objects.
  *
- * Copied out of the run under its lock first, and made into objects afterwards: making an
+ * They are copied under the lock of the run first, and converted afterwards: creating an
  * object may run any code. */
 #include <math.h>
 
 #include "file.h"
 #include "run_methods.h"
 
-static struct run_object *cast(PyObject *self)
-{
-    return (struct run_object *)self;
-}
-
-static bool ended_well(struct roast_str frame)
-{
-    roast_record rec;
-
-    return roast_record_decode(&rec, NULL, frame, NULL) == ROAST_OK &&
-           roast_record_has(&rec, ROAST_FIELD_status) &&
-           rec.values[ROAST_FIELD_status].u64 == ROAST_CHUNK_OK;
-}
-
 static PyObject *chunk_new(const struct roast_chunk_list *found,
                            const struct roast_chunk_item *item)
 {
-    const char *data = (const char *)found->frames + item->offset;
-    bool well = ended_well((struct roast_str){data, item->size_bytes});
+    struct roast_str frame = {(const char *)found->frames + item->offset,
+                              item->size_bytes};
+    roast_record rec;
+    bool ok = roast_record_decode(&rec, NULL, frame, NULL) == ROAST_OK &&
+              roast_record_has(&rec, ROAST_FIELD_status) &&
+              rec.values[ROAST_FIELD_status].u64 == ROAST_CHUNK_OK;
 
-    return Py_BuildValue("y#KKO", data, (Py_ssize_t)item->size_bytes,
+    return Py_BuildValue("y#KKO", frame.data, (Py_ssize_t)frame.size_bytes,
                          (unsigned long long)item->chunk_id,
-                         (unsigned long long)item->attempt, well ? Py_True : Py_False);
+                         (unsigned long long)item->attempt, ok ? Py_True : Py_False);
 }
 
 PyObject *run_chunks(PyObject *self, PyObject *unused)
@@ -40,18 +30,14 @@ PyObject *run_chunks(PyObject *self, PyObject *unused)
     int status;
 
     (void)unused;
-    if (run_load(cast(self)) < 0)
+    if (run_load(run_of(self)) < 0)
         return NULL;
-    WITHOUT_GIL(status = roast_run_chunks(cast(self)->run, &found, &err));
+    WITHOUT_GIL(status = roast_run_chunks(run_of(self)->run, &found, &err));
     if (status < 0)
-        return raise_error(cast(self)->state, &err);
+        return raise_error(run_of(self)->state, &err);
     PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < found.count; i++) {
-        PyObject *row = chunk_new(&found, &found.items[i]);
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
-    }
+    for (size_t i = 0; list && i < found.count; i++)
+        list = list_append(list, chunk_new(&found, &found.items[i]));
     roast_chunk_list_release(&found);
     return list;
 }
@@ -76,23 +62,19 @@ PyObject *run_rows(PyObject *self, PyObject *args)
     roast_error err = {0};
     int status;
 
-    if (!run_id || run_load(cast(self)) < 0)
+    if (!run_id || run_load(run_of(self)) < 0)
         return NULL;
-    WITHOUT_GIL(status = roast_run_rows(cast(self)->run, run_id, &found, &err));
+    WITHOUT_GIL(status = roast_run_rows(run_of(self)->run, run_id, &found, &err));
     if (status < 0)
-        return raise_error(cast(self)->state, &err);
+        return raise_error(run_of(self)->state, &err);
     PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < found.count; i++) {
-        PyObject *row = PyLong_FromUnsignedLong(found.rows[i]);
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
-    }
+    for (size_t i = 0; list && i < found.count; i++)
+        list = list_append(list, PyLong_FromUnsignedLong(found.rows[i]));
     roast_rows_release(&found);
     return list;
 }
 
-/* Most frames are small; a larger one is read again with more room. */
+/* Most frames are small; for a larger one the buffer grows. */
 PyObject *run_frame(PyObject *self, PyObject *args)
 {
     size_t room = 4096;
@@ -102,18 +84,18 @@ PyObject *run_frame(PyObject *self, PyObject *args)
     PyObject *frame = NULL;
     char *out = NULL;
 
-    if (!PyArg_ParseTuple(args, "I", &row) || run_load(cast(self)) < 0)
+    if (!PyArg_ParseTuple(args, "I", &row) || run_load(run_of(self)) < 0)
         return NULL;
     while (size == ROAST_LIMIT && room < (size_t)1 << 28) {
         PyMem_Free(out);
         out = PyMem_Malloc(room);
         if (!out)
             return PyErr_NoMemory();
-        WITHOUT_GIL(size = roast_run_frame(cast(self)->run, row, out, room, &err));
+        WITHOUT_GIL(size = roast_run_frame(run_of(self)->run, row, out, room, &err));
         room *= 8;
     }
     if (size < 0)
-        raise_error(cast(self)->state, &err);
+        raise_error(run_of(self)->state, &err);
     else
         frame = PyBytes_FromStringAndSize(out, (Py_ssize_t)size);
     PyMem_Free(out);
@@ -143,12 +125,7 @@ static PyObject *points_new(const struct core_state *state,
     for (size_t i = 0; list && i < line->count; i++) {
         PyObject *time = datetime_new(state, line->points[i].time_ns);
         PyObject *value = value_new(line->points[i].value, steps);
-        PyObject *pair = time && value ? PyTuple_Pack(2, time, value) : NULL;
-        if (!pair || PyList_Append(list, pair) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(time);
-        Py_XDECREF(value);
-        Py_XDECREF(pair);
+        list = list_append(list, Py_BuildValue("NN", time, value));
     }
     return list;
 }
@@ -169,7 +146,7 @@ static PyObject *counts_new(const struct core_state *state,
     return dict;
 }
 
-/* tracking[series][worker] = points, making the inner dict when it is the first. */
+/* tracking[series][worker] = points */
 static int add_line(const struct core_state *state, PyObject *tracking,
                     const struct roast_timeline *line)
 {
@@ -196,16 +173,16 @@ PyObject *run_tracking(PyObject *self, PyObject *unused)
     int status;
 
     (void)unused;
-    if (run_load(cast(self)) < 0)
+    if (run_load(run_of(self)) < 0)
         return NULL;
-    WITHOUT_GIL(status = roast_run_tracking(cast(self)->run, &found, &err));
+    WITHOUT_GIL(status = roast_run_tracking(run_of(self)->run, &found, &err));
     if (status < 0)
-        return raise_error(cast(self)->state, &err);
+        return raise_error(run_of(self)->state, &err);
     PyObject *tracking = PyDict_New();
     if (tracking && dict_set(tracking, "worker_counts", PyDict_New()) < 0)
         Py_CLEAR(tracking);
     for (size_t i = 0; tracking && i < found.count; i++) {
-        if (add_line(cast(self)->state, tracking, &found.lines[i]) < 0)
+        if (add_line(run_of(self)->state, tracking, &found.lines[i]) < 0)
             Py_CLEAR(tracking);
     }
     roast_tracking_release(&found);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_type.c - roastcoffea._core.Run: a roast_run for Python.
  *
- * A thin shell: frames, samples, facts and marks go in; metrics, records and pages come
- * out. Nothing is computed here. Every call of libroast may wait for the run's lock and
- * is made without the GIL. */
+ * Frames, samples, facts and marks go in; metrics, records and pages come out. Nothing is
+ * computed here. Calls of libroast may wait for the lock of the roast_run and are made
+ * without the GIL. */
 #include <string.h>
 
 #include "file.h"
@@ -11,9 +11,17 @@
 #include "run_methods.h"
 #include "table.h"
 
-static struct run_object *cast(PyObject *self)
+struct run_object *run_alloc(PyTypeObject *type, struct core_state *state)
 {
-    return (struct run_object *)self;
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    struct run_object *self = run_of(alloc(type, 0));
+
+    if (self) {
+        self->state = state;
+        self->pid = (long)getpid();
+        (void)pthread_mutex_init(&self->lock, NULL);
+    }
+    return self;
 }
 
 static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -29,36 +37,29 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "LL|z#:Run", keywords, &mono_ns,
                                      &epoch_ns, &host, &host_bytes))
         return NULL;
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    PyObject *self = alloc(type, 0);
+    struct run_object *self = run_alloc(type, state);
     if (!self)
         return NULL;
-    cast(self)->state = state;
-    cast(self)->pid = (long)getpid();
-    (void)pthread_mutex_init(&cast(self)->lock, NULL);
     struct roast_str name = {host, (size_t)host_bytes};
-    if (roast_run_new(&cast(self)->run, mono_ns, epoch_ns, &err) < 0 ||
-        (host && roast_run_set_host(cast(self)->run, name, &err) < 0) ||
-        roast_dask_batches_new(&cast(self)->batches, cast(self)->run, &err) < 0) {
+    if (roast_run_new(&self->run, mono_ns, epoch_ns, &err) < 0 ||
+        (host && roast_run_set_host(self->run, name, &err) < 0) ||
+        roast_dask_batches_new(&self->batches, self->run, &err) < 0) {
         Py_DECREF(self);
         return raise_error(state, &err);
     }
-    return self;
+    return (PyObject *)self;
 }
 
-/* Takes the last sample and the last frames. A forked child has neither the thread nor a
- * lock it could trust. */
+/* Takes the last sample and the last frames. */
 static void stop_sampler(struct run_object *self)
 {
     if (!run_is_ours(self))
         return;
-    Py_BEGIN_ALLOW_THREADS;
-    (void)pthread_mutex_lock(&self->lock);
+    PyThreadState *thread = run_lock(self);
     if (self->sampler)
         roast_sampler_stop(self->sampler);
     self->sampler = NULL;
-    (void)pthread_mutex_unlock(&self->lock);
-    Py_END_ALLOW_THREADS;
+    run_unlock(self, thread);
 }
 
 static void run_dealloc(PyObject *self)
@@ -66,15 +67,15 @@ static void run_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
 
-    if (run_is_ours(cast(self))) {
-        stop_sampler(cast(self));
-        (void)run_live_end(cast(self), false, NULL);
-        roast_dask_batches_free(cast(self)->batches);
-        if (cast(self)->file)
-            run_close_file(cast(self));
+    if (run_is_ours(run_of(self))) {
+        stop_sampler(run_of(self));
+        (void)run_live_end(run_of(self), false, NULL);
+        roast_dask_batches_free(run_of(self)->batches);
+        if (run_of(self)->file)
+            run_close_file(run_of(self));
         else
-            roast_run_free(cast(self)->run);
-        (void)pthread_mutex_destroy(&cast(self)->lock);
+            roast_run_free(run_of(self)->run);
+        (void)pthread_mutex_destroy(&run_of(self)->lock);
     }
     release(self);
     Py_DECREF(type);
@@ -93,7 +94,7 @@ static PyObject *finish(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "L", &mono_ns))
         return NULL;
-    WITHOUT_GIL(roast_run_finish(cast(self)->run, mono_ns));
+    WITHOUT_GIL(roast_run_finish(run_of(self)->run, mono_ns));
     Py_RETURN_NONE;
 }
 
@@ -105,8 +106,8 @@ static PyObject *accept(PyObject *self, PyObject *args)
 
     if (!id)
         return NULL;
-    WITHOUT_GIL(status = roast_run_accept(cast(self)->run, id, &err));
-    return run_result(cast(self), status, &err);
+    WITHOUT_GIL(status = roast_run_accept(run_of(self)->run, id, &err));
+    return run_result(run_of(self), status, &err);
 }
 
 static PyObject *add_frames(PyObject *self, PyObject *args)
@@ -122,12 +123,12 @@ static PyObject *add_frames(PyObject *self, PyObject *args)
         return NULL;
     struct roast_str bytes = {frames, (size_t)size};
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_add_frames(cast(self)->run, bytes,
+    status = roast_run_add_frames(run_of(self)->run, bytes,
                                   by_user ? ROAST_FROM_USER : ROAST_FROM_WORKERS,
                                   &tally, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0)
-        return raise_error(cast(self)->state, &err);
+        return raise_error(run_of(self)->state, &err);
     return Py_BuildValue(
         "KKKK", (unsigned long long)tally.kept, (unsigned long long)tally.repeated,
         (unsigned long long)tally.foreign, (unsigned long long)tally.damaged);
@@ -143,8 +144,8 @@ static PyObject *learn_name(PyObject *self, PyObject *name)
         PyErr_Clear(); /* lone surrogates: no frame can name it either */
         Py_RETURN_NONE;
     }
-    WITHOUT_GIL(status = roast_run_add_name(cast(self)->run, text, &err));
-    return run_result(cast(self), status, &err);
+    WITHOUT_GIL(status = roast_run_add_name(run_of(self)->run, text, &err));
+    return run_result(run_of(self), status, &err);
 }
 
 static PyObject *progress(PyObject *self, PyObject *unused)
@@ -152,9 +153,9 @@ static PyObject *progress(PyObject *self, PyObject *unused)
     struct roast_progress now = {0};
 
     (void)unused;
-    if (run_load(cast(self)) < 0)
+    if (run_load(run_of(self)) < 0)
         return NULL;
-    WITHOUT_GIL(roast_run_progress(cast(self)->run, &now));
+    WITHOUT_GIL(roast_run_progress(run_of(self)->run, &now));
     return Py_BuildValue(
         "{s:K,s:K,s:K,s:K,s:K}", "begun", (unsigned long long)now.begun, "done",
         (unsigned long long)now.done, "failed", (unsigned long long)now.failed,
@@ -164,16 +165,6 @@ static PyObject *progress(PyObject *self, PyObject *unused)
 
 /* ---- samples ------------------------------------------------------------------ */
 
-/* The number of a series by its key in tracking_data; -1 when there is none. */
-static int series_number(const char *key)
-{
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
-        if (strcmp(roast_series_info((enum roast_series)i)->key, key) == 0)
-            return i;
-    }
-    return -1;
-}
-
 static int fill_sample(roast_sample *sample, PyObject *values)
 {
     PyObject *key;
@@ -182,12 +173,10 @@ static int fill_sample(roast_sample *sample, PyObject *values)
 
     while (PyDict_Next(values, &at, &key, &value)) {
         const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
-        int series = name ? series_number(name) : -1;
-        if (!name)
-            return -1;
-        double number = PyFloat_AsDouble(value);
+        double number = name ? PyFloat_AsDouble(value) : 0;
         if (PyErr_Occurred())
             return -1;
+        int series = series_number(name);
         if (series >= 0)
             roast_sample_set(sample, (enum roast_series)series, number);
     }
@@ -209,8 +198,8 @@ static PyObject *add_sample(PyObject *self, PyObject *args)
     roast_sample sample = {.worker = {worker, (size_t)size}, .time_ns = time_ns};
     if (fill_sample(&sample, values) < 0)
         return NULL;
-    WITHOUT_GIL(status = roast_run_add_sample(cast(self)->run, &sample, &err));
-    return run_result(cast(self), status, &err);
+    WITHOUT_GIL(status = roast_run_add_sample(run_of(self)->run, &sample, &err));
+    return run_result(run_of(self), status, &err);
 }
 
 static PyObject *add_count(PyObject *self, PyObject *args)
@@ -222,8 +211,9 @@ static PyObject *add_count(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "LK", &time_ns, &workers))
         return NULL;
-    WITHOUT_GIL(status = roast_run_add_count(cast(self)->run, time_ns, workers, &err));
-    return run_result(cast(self), status, &err);
+    WITHOUT_GIL(status =
+                    roast_run_add_count(run_of(self)->run, time_ns, workers, &err));
+    return run_result(run_of(self), status, &err);
 }
 
 static PyObject *offer(PyObject *self, PyObject *args)
@@ -236,9 +226,9 @@ static PyObject *offer(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "LKK", &time_ns, &workers, &threads))
         return NULL;
-    WITHOUT_GIL(status =
-                    roast_run_offer(cast(self)->run, time_ns, workers, threads, &err));
-    return run_result(cast(self), status, &err);
+    WITHOUT_GIL(
+        status = roast_run_offer(run_of(self)->run, time_ns, workers, threads, &err));
+    return run_result(run_of(self), status, &err);
 }
 
 /* ---- facts, marks, losses -------------------------------------------------------- */
@@ -256,7 +246,6 @@ static int fact_number(const char *name)
 
 typedef void change_fact(roast_run *run, enum roast_fact fact, double value);
 
-/* (name, value) for one of the two functions that change a fact. */
 static PyObject *with_fact(PyObject *self, PyObject *args, change_fact *change)
 {
     const char *name = NULL;
@@ -267,7 +256,7 @@ static PyObject *with_fact(PyObject *self, PyObject *args, change_fact *change)
     int fact = fact_number(name);
     if (fact < 0)
         return NULL;
-    WITHOUT_GIL(change(cast(self)->run, (enum roast_fact)fact, value));
+    WITHOUT_GIL(change(run_of(self)->run, (enum roast_fact)fact, value));
     Py_RETURN_NONE;
 }
 
@@ -286,7 +275,7 @@ static PyObject *first_error(PyObject *self, PyObject *unused)
     char text[128];
 
     (void)unused;
-    WITHOUT_GIL(roast_run_first_error(cast(self)->run, text, sizeof(text)));
+    WITHOUT_GIL(roast_run_first_error(run_of(self)->run, text, sizeof(text)));
     return text_new(roast_str_of(text));
 }
 
@@ -300,9 +289,9 @@ static PyObject *add_client_task(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "sLL", &prefix, &start_mono_ns, &stop_mono_ns))
         return NULL;
     WITHOUT_GIL(status =
-                    roast_run_add_client_task(cast(self)->run, roast_str_of(prefix),
+                    roast_run_add_client_task(run_of(self)->run, roast_str_of(prefix),
                                               start_mono_ns, stop_mono_ns, &err));
-    return run_result(cast(self), status, &err);
+    return run_result(run_of(self), status, &err);
 }
 
 static PyObject *mark(PyObject *self, PyObject *args)
@@ -326,9 +315,9 @@ static PyObject *mark(PyObject *self, PyObject *args)
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (strcmp(marks[i].name, name) != 0)
             continue;
-        WITHOUT_GIL(status =
-                        roast_run_mark(cast(self)->run, marks[i].mark, mono_ns, &err));
-        return run_result(cast(self), status, &err);
+        WITHOUT_GIL(
+            status = roast_run_mark(run_of(self)->run, marks[i].mark, mono_ns, &err));
+        return run_result(run_of(self), status, &err);
     }
     PyErr_SetString(PyExc_KeyError, name);
     return NULL;
@@ -344,7 +333,7 @@ static PyObject *lose(PyObject *self, PyObject *args)
     for (int i = 0; i < ROAST_RUN_LOSS_COUNT; i++) {
         if (strcmp(roast_run_loss_name((enum roast_run_loss)i), name) != 0)
             continue;
-        WITHOUT_GIL(roast_run_lose(cast(self)->run, (enum roast_run_loss)i, count));
+        WITHOUT_GIL(roast_run_lose(run_of(self)->run, (enum roast_run_loss)i, count));
         Py_RETURN_NONE;
     }
     PyErr_SetString(PyExc_KeyError, name);
@@ -371,76 +360,56 @@ static PyObject *watch(PyObject *self, PyObject *args)
 {
     double interval_s = 1;
     roast_error err = {0};
-    int status;
 
     if (!PyArg_ParseTuple(args, "d", &interval_s))
         return NULL;
-    if (!run_is_ours(cast(self)))
+    if (!run_is_ours(run_of(self)))
         Py_RETURN_NONE;
-    Py_BEGIN_ALLOW_THREADS;
-    (void)pthread_mutex_lock(&cast(self)->lock);
-    status = start_sampler(cast(self), interval_s, &err);
-    (void)pthread_mutex_unlock(&cast(self)->lock);
-    Py_END_ALLOW_THREADS;
-    return run_result(cast(self), status, &err);
+    PyThreadState *thread = run_lock(run_of(self));
+    int status = start_sampler(run_of(self), interval_s, &err);
+    run_unlock(run_of(self), thread);
+    return run_result(run_of(self), status, &err);
 }
 
 static PyObject *read_from(PyObject *self, PyObject *args)
 {
     struct roast_polling polling = {NULL, 1, 1};
+    struct run_object *run = run_of(self);
     roast_error err = {0};
     int status = ROAST_UNAVAILABLE;
 
     if (!PyArg_ParseTuple(args, "s", &polling.place))
         return NULL;
     (void)roast_error_set(&err, status, "a spool is read while the run is sampled");
-    if (run_is_ours(cast(self))) {
-        Py_BEGIN_ALLOW_THREADS;
-        (void)pthread_mutex_lock(&cast(self)->lock);
-        if (cast(self)->sampler)
-            status = roast_sampler_add(cast(self)->sampler, &roast_spool_source,
-                                       &polling, &err);
-        (void)pthread_mutex_unlock(&cast(self)->lock);
-        Py_END_ALLOW_THREADS;
+    if (run_is_ours(run)) {
+        PyThreadState *thread = run_lock(run);
+        if (run->sampler)
+            status =
+                roast_sampler_add(run->sampler, &roast_spool_source, &polling, &err);
+        run_unlock(run, thread);
     }
-    return run_result(cast(self), status, &err);
+    return run_result(run, status, &err);
 }
 
 static PyObject *unwatch(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    stop_sampler(cast(self));
+    stop_sampler(run_of(self));
     Py_RETURN_NONE;
 }
 
 static PyObject *sync_spool(PyObject *self, PyObject *unused)
 {
+    struct run_object *run = run_of(self);
+
     (void)unused;
-    if (!run_is_ours(cast(self)))
-        Py_RETURN_NONE;
-    Py_BEGIN_ALLOW_THREADS;
-    (void)pthread_mutex_lock(&cast(self)->lock);
-    if (cast(self)->sampler)
-        roast_sampler_poll(cast(self)->sampler, &roast_spool_source);
-    (void)pthread_mutex_unlock(&cast(self)->lock);
-    Py_END_ALLOW_THREADS;
+    if (run_is_ours(run)) {
+        PyThreadState *thread = run_lock(run);
+        if (run->sampler)
+            roast_sampler_poll(run->sampler, &roast_spool_source);
+        run_unlock(run, thread);
+    }
     Py_RETURN_NONE;
-}
-
-static PyObject *metrics(PyObject *self, PyObject *args)
-{
-    int quick = 0;
-
-    if (!PyArg_ParseTuple(args, "|p", &quick))
-        return NULL;
-    return run_metrics(cast(self), quick);
-}
-
-static PyObject *page(PyObject *self, PyObject *args)
-{
-    const char *kind = NULL;
-
-    return PyArg_ParseTuple(args, "s", &kind) ? run_page(cast(self), kind) : NULL;
 }
 
 static PyMethodDef run_methods[] = {
@@ -449,7 +418,7 @@ static PyMethodDef run_methods[] = {
     {"add_frames", add_frames, METH_VARARGS,
      "Adds frames: (kept, repeated, foreign, damaged)."},
     {"learn_name", learn_name, METH_O, "A dataset or file that frames may name by id."},
-    {"progress", progress, METH_NOARGS, "Attempts begun, done, failed; events, bytes."},
+    {"progress", progress, METH_NOARGS, "Attempts begun, done, failed; events; bytes."},
     {"add_sample", add_sample, METH_VARARGS, "One worker at one moment."},
     {"add_count", add_count, METH_VARARGS, "A number of workers that was sampled."},
     {"offer", offer, METH_VARARGS, "Workers and threads offered from now on."},
@@ -463,16 +432,17 @@ static PyMethodDef run_methods[] = {
      "How many tasks and workers schedulers reported."},
     {"set_fact", set_fact, METH_VARARGS, "Sets a number of run_facts.def."},
     {"add_fact", add_fact, METH_VARARGS, "Adds to a number of run_facts.def."},
-    {"first_error", first_error, METH_NOARGS, "What a worker's monitor failed at."},
+    {"first_error", first_error, METH_NOARGS, "The first error of a worker's monitor."},
     {"mark", mark, METH_VARARGS, "A moment of the client."},
     {"add_client_task", add_client_task, METH_VARARGS,
-     "Something that the client did itself, by its monotonic clock."},
-    {"lose", lose, METH_VARARGS, "Counts something that was not kept."},
-    {"watch", watch, METH_VARARGS, "Samples the process tree at an interval; 0: not."},
+     "Work of the client itself: prefix, start and stop by its monotonic clock."},
+    {"lose", lose, METH_VARARGS, "Counts a loss of run_losses.def."},
+    {"watch", watch, METH_VARARGS,
+     "Starts the sampler thread: the process tree at an interval, 0: not."},
     {"read_from", read_from, METH_VARARGS, "Reads the frames of this spool too."},
-    {"unwatch", unwatch, METH_NOARGS, "Takes the last sample and the last frames."},
-    {"sync", sync_spool, METH_NOARGS, "Reads what waits in the spool, now."},
-    {"metrics", metrics, METH_VARARGS,
+    {"unwatch", unwatch, METH_NOARGS, "Stops it after a last sample and read."},
+    {"sync", sync_spool, METH_NOARGS, "Reads the spool now."},
+    {"metrics", run_metrics, METH_VARARGS,
      "All metrics and tables as a dict; quick: from the columns alone."},
     {"chunks", run_chunks, METH_NOARGS, "[(frame, chunk_id, attempt, ended well)]."},
     {"rows", run_rows, METH_VARARGS,
@@ -482,23 +452,23 @@ static PyMethodDef run_methods[] = {
     {"samples", run_samples, METH_VARARGS,
      "One series of all workers: worker, time, value."},
     {"tracking", run_tracking, METH_NOARGS, "What was sampled, as tracking_data."},
-    {"page", page, METH_VARARGS,
+    {"page", run_page, METH_VARARGS,
      "A page of text or HTML: 'text', 'headline' or 'card'."},
-    {"save", run_save, METH_VARARGS, "Writes a run file; True: in place of another."},
+    {"save", run_save, METH_VARARGS, "Writes a run file; True: may replace one."},
     {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},
     {"failed_fileset", run_failed_fileset, METH_NOARGS,
-     "What has to be run again, as JSON."},
+     "The fileset of what failed, as JSON."},
     {"set_note", run_set_note, METH_VARARGS,
      "Keeps a text under a group and a name; None removes it."},
     {"note", run_note, METH_VARARGS, "The text of a note, or None."},
     {"notes", run_notes, METH_VARARGS, "{name: text} of a group."},
     {"live_open", run_live_open, METH_VARARGS,
-     "Writes the run to this live file from now on; the run is still empty."},
+     "Writes the run to this live file from now on; the run must be empty."},
     {"live_state", run_live_state, METH_NOARGS,
      "Changes queued, written, acknowledged, dropped; errors. None without a file."},
-    {"live_sync", run_live_sync, METH_NOARGS, "Writes and syncs what is queued, now."},
+    {"live_sync", run_live_sync, METH_NOARGS, "Writes and syncs the queue now."},
     {"live_close", run_live_close, METH_VARARGS,
-     "Writes what is queued and closes; True: removes the file instead."},
+     "Writes the queue and closes; True: removes the file instead."},
     {"span", run_span, METH_NOARGS, "(begin, end) in ns since 1970; end 0: open."},
     {NULL, NULL, 0, NULL},
 };

@@ -20,7 +20,7 @@ static page_maker *maker_of(const char *kind)
         return roast_report_headline;
     if (strcmp(kind, "card") == 0)
         return roast_report_card;
-    PyErr_Format(PyExc_ValueError, "no page %s: text, headline or card", kind);
+    PyErr_Format(PyExc_ValueError, "no page '%s'; known: text, headline, card", kind);
     return NULL;
 }
 
@@ -34,9 +34,10 @@ static enum roast_origin origin_of(const struct run_object *self)
     return info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE;
 }
 
-PyObject *run_page(struct run_object *self, const char *kind)
+PyObject *run_page(PyObject *object, PyObject *args)
 {
-    page_maker *make = maker_of(kind);
+    struct run_object *self = run_of(object);
+    const char *kind = NULL;
     const roast_summary *summary = NULL;
     roast_summary *owned = NULL;
     struct roast_heading_text words;
@@ -44,9 +45,10 @@ PyObject *run_page(struct run_object *self, const char *kind)
     roast_error err = {0};
     int status;
 
+    page_maker *make = PyArg_ParseTuple(args, "s", &kind) ? maker_of(kind) : NULL;
     if (!make)
         return NULL;
-    roast_run *run = self->run; /* with the GIL: it may be another one afterwards */
+    roast_run *run = self->run; /* with the GIL: run_load() may replace it */
     Py_BEGIN_ALLOW_THREADS;
     status = run_summary(self, &summary, &owned, &err);
     if (status == ROAST_OK) {
@@ -54,12 +56,8 @@ PyObject *run_page(struct run_object *self, const char *kind)
         status = make(&page, summary, &words.heading, &err);
     }
     Py_END_ALLOW_THREADS;
-    PyObject *text = status < 0
-                         ? raise_error(self->state, &err)
-                         : text_new((struct roast_str){page.text, page.size_bytes});
-    roast_page_release(&page);
     roast_summary_free(owned);
-    return text;
+    return page_result(self->state, status, &page, &err);
 }
 
 /* ---- rows of a dict of metrics ---------------------------------------------------- */
@@ -79,7 +77,7 @@ static int take_value(struct roast_metric_values *values, enum roast_metric metr
     }
     if (!value || value == Py_None || values->known[metric])
         return 0;
-    values->known[metric] = number == number; /* NaN: known to be unknown */
+    values->known[metric] = number == number; /* false for NaN */
     values->value[metric] = number * per;
     return 0;
 }
@@ -121,16 +119,14 @@ static PyObject *table_rows(PyObject *module, PyObject *args)
     size_t count = roast_report_rows(rows, (enum roast_report_table)table, &values);
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *row = Py_BuildValue("NN", text_new(roast_str_of(rows[i].label)),
-                                      text_new(roast_str_of(rows[i].value)));
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
+        PyObject *label = text_new(roast_str_of(rows[i].label));
+        PyObject *value = text_new(roast_str_of(rows[i].value));
+        list = list_append(list, Py_BuildValue("NN", label, value));
     }
     return list;
 }
 
-/* ---- small things ------------------------------------------------------------------ */
+/* ---- live line, secrets, spool ------------------------------------------------------ */
 
 static PyObject *live_line(PyObject *module, PyObject *args)
 {
@@ -157,8 +153,7 @@ static PyObject *redacted_by(redactor *redact, PyObject *text)
 
     if (text_borrow(text, &whole) < 0)
         return NULL;
-    /* a secret of one letter becomes three, behind a word that names it */
-    size_t room = 2 * whole.size_bytes + 16;
+    size_t room = 2 * whole.size_bytes + 16; /* `***` may be longer than a secret */
     char *out = PyMem_Malloc(room);
     if (!out)
         return PyErr_NoMemory();

@@ -19,28 +19,34 @@ struct core_state {
     PyTypeObject *column_type;
     PyObject *roast_error; /* exception types of roastcoffea._probe */
     PyObject *format_error;
-    PyObject *store_error;    /* the operating system refused */
+    PyObject *store_error;    /* an error of the operating system */
     PyObject *from_timestamp; /* datetime.fromtimestamp */
     PyObject *utc;
 };
 
 struct run_object {
     PyObject_HEAD
-    roast_run *run;         /* borrows file where there is one */
-    roast_runfile *file;    /* NULL: it is collected or imported here; see file.h */
-    bool is_whole;          /* attempts and samples of the file were loaded */
-    pthread_mutex_t lock;   /* guards file, live and sampler; taken without the GIL */
-    roast_live *live;       /* NULL: no live file is written */
-    roast_sampler *sampler; /* NULL: not sampled */
+    roast_run *run;       /* belongs to `file` if there is one */
+    roast_runfile *file;  /* NULL: the run is collected or imported here; see file.h */
+    bool is_whole;        /* attempts and samples of the file were loaded */
+    pthread_mutex_t lock; /* guards file, live and sampler; taken without the GIL */
+    roast_live *live;     /* NULL: no live file is written */
+    roast_sampler *sampler;      /* NULL: not sampled */
     roast_dask_batches *batches; /* NULL: not collected here */
     struct core_state *state;
-    long pid; /* of the process that made it: a forked child leaves it alone */
+    long pid; /* of the process that created it: a forked child must not use it */
 };
 
 extern PyType_Spec run_spec;
 
-/* One call of libroast without the GIL: it may wait for the run's lock, which a save
- * holds for long. Texts it borrows must belong to objects that the caller holds. */
+static inline struct run_object *run_of(PyObject *self)
+{
+    return (struct run_object *)self;
+}
+
+/* One call of libroast without the GIL: it may wait for the lock of the roast_run, which
+ * saving holds for long. Texts that it borrows must belong to objects that the caller
+ * holds. */
 #define WITHOUT_GIL(call) \
     do { \
         Py_BEGIN_ALLOW_THREADS; \
@@ -53,7 +59,7 @@ extern PyType_Spec run_spec;
 /* Raises the exception of a libroast error; returns NULL. */
 PyObject *raise_error(const struct core_state *state, const roast_error *err);
 
-/* The same with the path in front, where the message does not name it. */
+/* The same with the path in front, unless the message has it. */
 PyObject *raise_error_of(const struct core_state *state, const char *path,
                          const roast_error *err);
 
@@ -62,13 +68,27 @@ PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
 /* Sets dict[key] = value and takes the reference; value NULL is an earlier failure. */
 int dict_set(PyObject *dict, const char *key, PyObject *value);
 
+/* Appends item and takes both references; returns list, or NULL after a failure, which an
+ * item of NULL is. */
+PyObject *list_append(PyObject *list, PyObject *item);
+
+/* The text of a page, or the exception of a status; releases the page. */
+PyObject *page_result(const struct core_state *state, int status,
+                      struct roast_page *page, const roast_error *err);
+
 /* UTF-8 of a str, borrowed from it; absent for None. -1 with an exception. */
 int text_borrow(PyObject *object, struct roast_str *text);
 
 /* ---- of other files ------------------------------------------------------------- */
 
-PyObject *run_metrics(struct run_object *self, bool quick);
-PyObject *run_page(struct run_object *self, const char *kind);
+PyObject *run_metrics(PyObject *self, PyObject *args);
+PyObject *run_page(PyObject *self, PyObject *args);
+
+/* A run object without a run; NULL with an exception. (run_type.c) */
+struct run_object *run_alloc(PyTypeObject *type, struct core_state *state);
+
+/* The number of a series by its name or its key in tracking_data; -1: none. (lists.c) */
+int series_number(const char *name);
 
 /* Functions of the module. */
 extern PyMethodDef show_methods[];

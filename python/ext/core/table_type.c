@@ -2,8 +2,8 @@
 /* table_type.c - roastcoffea._core.Table: a table of a run; and the methods of Run that
  * make one.
  *
- * A mapping of names to columns that does not change when the run goes on. How it is
- * shown, and what needs other packages, is Python: roastcoffea/table.py. */
+ * A mapping of names to columns, which does not change while the run goes on. Display and
+ * conversions to other packages are Python: roastcoffea/table.py. */
 #include <string.h>
 
 #include "arrow.h"
@@ -72,7 +72,7 @@ static Py_ssize_t table_len(PyObject *self)
     return (Py_ssize_t)roast_table_rows(cast(self)->columns);
 }
 
-/* The column of a name; -1: none, with an exception only for what is no text. */
+/* The column of a name; -1: none, with an exception if the name is no str. */
 static Py_ssize_t find(PyObject *self, PyObject *name)
 {
     if (!PyUnicode_Check(name)) {
@@ -102,24 +102,14 @@ static int table_contains(PyObject *self, PyObject *name)
     return PyUnicode_Check(name) && find(self, name) >= 0;
 }
 
-typedef PyObject *part_maker(PyObject *self, size_t column);
-
-static PyObject *name_new(PyObject *self, size_t column)
-{
-    return PyUnicode_FromString(data_at(self, column)->name);
-}
-
-static PyObject *part_column_new(PyObject *self, size_t column)
-{
-    return column_new(cast(self)->state, cast(self)->columns, column);
-}
-
-static PyObject *tuple_of(PyObject *self, part_maker *make)
+/* The columns, or their names. */
+static PyObject *tuple_of(PyObject *self, bool names)
 {
     PyObject *tuple = PyTuple_New((Py_ssize_t)column_count(self));
 
     for (size_t i = 0; tuple && i < column_count(self); i++) {
-        PyObject *part = make(self, i);
+        PyObject *part = names ? PyUnicode_FromString(data_at(self, i)->name)
+                               : column_new(cast(self)->state, cast(self)->columns, i);
         if (!part || PyTuple_SetItem(tuple, (Py_ssize_t)i, part) < 0)
             Py_CLEAR(tuple);
     }
@@ -129,24 +119,24 @@ static PyObject *tuple_of(PyObject *self, part_maker *make)
 static PyObject *get_names(PyObject *self, void *unused)
 {
     (void)unused;
-    return tuple_of(self, name_new);
+    return tuple_of(self, true);
 }
 
 static PyObject *get_columns(PyObject *self, void *unused)
 {
     (void)unused;
-    return tuple_of(self, part_column_new);
+    return tuple_of(self, false);
 }
 
 static PyObject *keys(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return tuple_of(self, name_new);
+    return tuple_of(self, true);
 }
 
 static PyObject *table_iter(PyObject *self)
 {
-    PyObject *names = tuple_of(self, name_new);
+    PyObject *names = tuple_of(self, true);
     PyObject *iterator = names ? PyObject_GetIter(names) : NULL;
 
     Py_XDECREF(names);
@@ -173,7 +163,7 @@ static PyObject *to_dict(PyObject *self, PyObject *unused)
     return lists_of(self, 0, roast_table_rows(cast(self)->columns));
 }
 
-/* One row of what lists_of() gave. */
+/* One row of the result of lists_of(). */
 static PyObject *row_new(PyObject *lists, Py_ssize_t row)
 {
     PyObject *dict = PyDict_New();
@@ -211,14 +201,14 @@ static PyObject *rows(PyObject *self, PyObject *args)
 
 /* ---- Arrow ----------------------------------------------------------------------- */
 
-/* The schema that somebody would like is a wish: whoever takes the stream can cast. */
+/* requested_schema is optional in Arrow's protocol and ignored: the consumer can cast. */
 static PyObject *arrow_stream(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"requested_schema", NULL};
-    PyObject *wish = NULL;
+    PyObject *ignored = NULL;
 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:__arrow_c_stream__", keywords,
-                                     &wish))
+                                     &ignored))
         return NULL;
     return arrow_stream_new(cast(self)->columns);
 }
@@ -308,13 +298,6 @@ int run_columns(struct run_object *self, int table, roast_table **out, roast_err
     return status;
 }
 
-/* The table, or the exception of a status. */
-static PyObject *result_of(struct run_object *self, int status, roast_table *columns,
-                           const roast_error *err)
-{
-    return status < 0 ? raise_error(self->state, err) : table_new(self->state, columns);
-}
-
 PyObject *run_table(PyObject *object, PyObject *args)
 {
     struct run_object *self = (struct run_object *)object;
@@ -326,26 +309,13 @@ PyObject *run_table(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "s:table", &name))
         return NULL;
     int table = roast_table_find(name);
-    if (table < 0) {
-        PyErr_Format(PyExc_KeyError, "no table '%s'; see docs/tables.md", name);
-        return NULL;
-    }
+    if (table < 0)
+        return PyErr_Format(PyExc_KeyError, "no table '%s'; see docs/tables.md", name);
     Py_BEGIN_ALLOW_THREADS;
     status = run_columns(self, table, &columns, &err);
     Py_END_ALLOW_THREADS;
-    return result_of(self, status, columns, &err);
-}
-
-/* By its name or its key in tracking_data; -1 with KeyError. */
-static int series_number(const char *name)
-{
-    for (int i = 0; i < ROAST_SERIES_COUNT; i++) {
-        const struct roast_series_info *info = roast_series_info((enum roast_series)i);
-        if (strcmp(info->name, name) == 0 || strcmp(info->key, name) == 0)
-            return i;
-    }
-    PyErr_Format(PyExc_KeyError, "no series '%s'; see docs/metrics.md", name);
-    return -1;
+    return status < 0 ? raise_error(self->state, &err)
+                      : table_new(self->state, columns);
 }
 
 PyObject *run_samples(PyObject *object, PyObject *args)
@@ -359,10 +329,14 @@ PyObject *run_samples(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "s:samples", &name))
         return NULL;
     int series = series_number(name);
-    if (series < 0 || run_load(self) < 0)
+    if (series < 0)
+        return PyErr_Format(PyExc_KeyError, "no series '%s'; see docs/metrics.md",
+                            name);
+    if (run_load(self) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     status = roast_series_table(&columns, self->run, (enum roast_series)series, &err);
     Py_END_ALLOW_THREADS;
-    return result_of(self, status, columns, &err);
+    return status < 0 ? raise_error(self->state, &err)
+                      : table_new(self->state, columns);
 }

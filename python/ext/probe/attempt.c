@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attempt.c - what the work function of an executor calls around each attempt.
  *
- * Frames go to the spool when this process is not the collector's; in the collector's own
- * process, and where the spool cannot be written, they are given back as bytes, which
- * the caller hands over or sends along with the result. Nothing here raises but what is
- * the user's (Ctrl-C). */
+ * Frames go to the spool when this process is not the collector's. In the collector's own
+ * process, and where the spool cannot be written, they are returned as bytes, and the
+ * caller delivers them. Only exceptions of the user (Ctrl-C) leave these functions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ enum { ITEM_DATASET, ITEM_FILE, ITEM_TREE, ITEM_WORKER, ITEM_TEXTS };
 struct item {
     struct roast_attempt_item facts;
     PyObject *texts[ITEM_TEXTS];
-    PyObject *file; /* borrowed: as it is, for those who open it */
+    PyObject *file; /* borrowed: the file name as coffea has it */
     char uuid[37];
 };
 
@@ -29,12 +28,12 @@ static struct roast_str item_text(struct item *item, int which, PyObject *object
 
     if (object != Py_None && !PyErr_Occurred()) /* libroast redacts the file itself */
         text = which == ITEM_FILE ? text_of(object) : text_redacted(object);
-    (void)guard_clear(); /* a text that cannot be made is not known; a Ctrl-C stays */
+    (void)guard_clear(); /* without str() the text is absent; a Ctrl-C stays set */
     item->texts[which] = text;
     return text ? text_borrow(text) : (struct roast_str){NULL, 0};
 }
 
-/* 16 bytes as coffea shows them: groups of hex digits. */
+/* 16 bytes as coffea prints them: groups of hex digits. */
 static struct roast_str item_uuid(struct item *item, PyObject *object)
 {
     const char *bytes = PyBytes_Check(object) ? PyBytes_AsString(object) : NULL;
@@ -54,20 +53,14 @@ static bool item_number(PyObject *object, uint64_t *value)
 {
     *value = PyLong_Check(object) ? PyLong_AsUnsignedLongLong(object) : 0;
     if (PyErr_Occurred())
-        (void)guard_clear(); /* negative or too large: not known */
+        (void)guard_clear(); /* negative or too large: absent */
     else if (PyLong_Check(object))
         return true;
     return false;
 }
 
-/* How long ago it was begun, in seconds; a clock that was set says nothing. */
-static uint64_t ago_ns(double seconds)
-{
-    return seconds > 0 && seconds < 1e5 ? (uint64_t)(seconds * 1e9) : 0;
-}
-
-/* (dataset, file, tree, uuid, first entry, one past the last), and where there are
- * workers (name of the worker, seconds since it began with it). */
+/* (dataset, file, tree, uuid, first entry, one past the last), on a cluster also (name of
+ * the worker, seconds since it started the task). */
 static int item_fill(struct item *item, PyObject *tuple)
 {
     PyObject *dataset, *file, *tree, *uuid, *start, *stop;
@@ -78,7 +71,8 @@ static int item_fill(struct item *item, PyObject *tuple)
                           &stop, &worker, &begun_ago_s))
         return -1;
     item->facts.worker = item_text(item, ITEM_WORKER, worker);
-    item->facts.begun_ago_ns = ago_ns(begun_ago_s);
+    if (begun_ago_s > 0 && begun_ago_s < 1e5) /* else the clock was set meanwhile */
+        item->facts.begun_ago_ns = (uint64_t)(begun_ago_s * 1e9);
     item->file = file;
     item->facts.dataset = item_text(item, ITEM_DATASET, dataset);
     item->facts.file = item_text(item, ITEM_FILE, file);
@@ -89,72 +83,57 @@ static int item_fill(struct item *item, PyObject *tuple)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static void item_release(struct item *item)
-{
-    for (int i = 0; i < ITEM_TEXTS; i++)
-        Py_XDECREF(item->texts[i]);
-}
-
 /* Where the frames of an attempt go. */
 struct address {
     unsigned long long client; /* process id of the collector's process */
     PyObject *spools;          /* tuple of folders, one per collector */
-    bool apart;                /* the end frame is given back, for later */
+    bool splits_end;           /* the end frame is returned apart, to be sent later */
 };
 
 /* Appends to every spool; false when one could not be written. */
-static bool spool(struct probe_state *state, struct roast_str frames, PyObject *spools)
+static bool write_spools(struct probe_state *state, struct roast_str frames,
+                         PyObject *spools)
 {
     bool whole = PyTuple_Size(spools) > 0;
 
     for (Py_ssize_t i = 0; i < PyTuple_Size(spools); i++) {
         const char *dir = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(spools, i), NULL);
         roast_error err = {0};
-        int status = ROAST_IO;
         if (!dir)
             return false;
         Py_BEGIN_ALLOW_THREADS;
-        status = roast_spool_append(dir, frames, &err);
+        whole &= roast_spool_append(dir, frames, &err) == ROAST_OK;
         Py_END_ALLOW_THREADS;
-        if (status == ROAST_OK)
-            continue;
-        guard_note_trouble(state, "spool", &err); /* frames can come with the output */
-        whole = false;
+        if (err.code != ROAST_OK)
+            guard_note_trouble(state, "spool", &err); /* the output can carry them */
     }
     return whole;
 }
 
 /* None for absent frames. */
-static PyObject *frame_new(struct roast_str frames)
+static PyObject *frames_new(struct roast_str frames)
 {
     if (!frames.data || frames.size_bytes == 0)
         Py_RETURN_NONE;
     return PyBytes_FromStringAndSize(frames.data, (Py_ssize_t)frames.size_bytes);
 }
 
-/* Sends frames, or gives them back as bytes. None when there is nothing to give. */
+/* Writes frames to the spools, or returns them as bytes; None when nothing is left. */
 static PyObject *send(struct probe_state *state, struct roast_str frames,
                       const struct address *address)
 {
     bool is_client = address->client == roast_process_id();
 
-    if (frames.size_bytes > 0 && !is_client && spool(state, frames, address->spools))
+    if (frames.size_bytes > 0 && !is_client &&
+        write_spools(state, frames, address->spools))
         Py_RETURN_NONE;
     if (PyErr_Occurred())
         return NULL;
-    return frame_new(frames);
+    return frames_new(frames);
 }
 
-/* What we return when something of ours went wrong. */
-static PyObject *give_up(struct probe_state *state, const char *where)
-{
-    if (!guard_note(state, where))
-        return NULL;
-    Py_RETURN_NONE;
-}
-
-/* NULL: nothing is measured. Inside an attempt the thread counts how many begin and end,
- * whatever has been switched off meanwhile. */
+/* NULL: nothing is measured. A thread inside an attempt is always returned: the number of
+ * ends must match the number of begins even if the monitor was switched off meanwhile. */
 static roast_thread *thread_of(struct probe_state *state)
 {
     roast_error err = {0};
@@ -168,8 +147,8 @@ static roast_thread *thread_of(struct probe_state *state)
     return thread;
 }
 
-/* Chunks may outlive their run: its errors do not count for the next one, which needs all
- * facts about files again. A run inside a chunk changes nothing. */
+/* A new run starts: errors of the run before do not count for it, and it gets all facts
+ * about files again. A run inside a chunk changes nothing. */
 static void enter_run(struct probe_state *state, const char *run_id,
                       Py_ssize_t size_bytes)
 {
@@ -202,22 +181,22 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
         Py_RETURN_NONE;
     enter_run(state, run_id, run_id_bytes);
     bool goes_on =
-        item_fill(&item, tuple) == 0 || guard_note(state, "what an attempt is about");
+        item_fill(&item, tuple) == 0 || guard_note(state, "item of an attempt");
     if (run_id_bytes != ROAST_RUN_ID_BYTES)
         run_id = NULL;
     reading_begin(thread, item.file);
-    struct roast_str frame = /* even if a Ctrl-C came: it will be ended */
+    struct roast_str frame = /* also after a Ctrl-C: attempt_end() follows */
         roast_attempt_begin(thread, (const unsigned char *)run_id, &item.facts);
     if (goes_on)
         result = send(state, frame, &address);
-    if (!result)
-        result = give_up(state, "begin of an attempt");
-    item_release(&item);
+    if (!result && guard_note(state, "begin of an attempt"))
+        result = Py_NewRef(Py_None);
+    for (int i = 0; i < ITEM_TEXTS; i++)
+        Py_XDECREF(item.texts[i]);
     return result;
 }
 
-/* How the attempt ended, from the exception that the work function raised. Coffea wraps
- * what happened, so the innermost cause is named. New reference. */
+/* The innermost cause of an exception: coffea wraps the one of the chunk. New reference. */
 static PyObject *root_cause(PyObject *error)
 {
     PyObject *at = Py_NewRef(error);
@@ -244,14 +223,14 @@ static PyObject *end_with(struct probe_state *state, roast_thread *thread,
     if (roast_attempt_end(thread, end, &frames, &err) < 0 &&
         err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports */
         guard_note_error(state, "end of an attempt", &err);
-    if (frames.end.data) /* reported; an attempt inside another one reports nothing */
+    if (frames.end.data) /* an attempt inside another one has no end frame */
         state->loose_errors -= end->monitor_errors;
-    if (!address->apart) {
+    if (!address->splits_end) {
         frames.chunks.size_bytes += frames.end.size_bytes;
         return send(state, frames.chunks, address);
     }
     PyObject *chunks = send(state, frames.chunks, address);
-    PyObject *last = chunks ? frame_new(frames.end) : NULL;
+    PyObject *last = chunks ? frames_new(frames.end) : NULL;
     if (last)
         return Py_BuildValue("NN", chunks, last);
     Py_XDECREF(chunks);
@@ -277,9 +256,9 @@ static PyObject *end_failed(struct probe_state *state, roast_thread *thread,
     return result;
 }
 
-static PyObject *nothing(bool apart)
+static PyObject *no_frames(bool splits_end)
 {
-    return apart ? Py_BuildValue("OO", Py_None, Py_None) : Py_NewRef(Py_None);
+    return splits_end ? Py_BuildValue("OO", Py_None, Py_None) : Py_NewRef(Py_None);
 }
 
 PyObject *attempt_end(PyObject *module, PyObject *args)
@@ -287,16 +266,16 @@ PyObject *attempt_end(PyObject *module, PyObject *args)
     struct probe_state *state = PyModule_GetState(module);
     struct address address = {0, NULL, false};
     PyObject *error = NULL;
-    int apart = 0;
+    int splits_end = 0;
     roast_thread *thread = roast_thread_current();
     PyObject *result = NULL;
 
     if (!PyArg_ParseTuple(args, "KO!O|p", &address.client, &PyTuple_Type,
-                          &address.spools, &error, &apart))
+                          &address.spools, &error, &splits_end))
         return NULL;
-    address.apart = apart;
+    address.splits_end = splits_end;
     if (!thread)
-        return nothing(apart);
+        return no_frames(splits_end);
     if (error != Py_None && PyExceptionInstance_Check(error)) {
         result = end_failed(state, thread, error, &address);
     } else {
@@ -306,7 +285,7 @@ PyObject *attempt_end(PyObject *module, PyObject *args)
     if (result && PyErr_Occurred() && !guard_clear()) /* a Ctrl-C is the user's */
         Py_CLEAR(result);
     if (!result)
-        return guard_note(state, "end of an attempt") ? nothing(apart) : NULL;
+        return guard_note(state, "end of an attempt") ? no_frames(splits_end) : NULL;
     return result;
 }
 
@@ -318,7 +297,7 @@ PyObject *attempt_packed(PyObject *module, PyObject *unused)
 
     (void)module;
     (void)unused;
-    return frame_new(end);
+    return frames_new(end);
 }
 
 PyObject *send_frames(PyObject *module, PyObject *args)
@@ -332,5 +311,85 @@ PyObject *send_frames(PyObject *module, PyObject *args)
                           &address.spools, &data, &size))
         return NULL;
     PyObject *result = send(state, (struct roast_str){data, (size_t)size}, &address);
-    return result ? result : give_up(state, "frames of an attempt");
+    if (!result && guard_note(state, "frames of an attempt"))
+        result = Py_NewRef(Py_None);
+    return result;
+}
+
+/* ---- the call between before_call() and after_call() ------------------------------ */
+
+/* Made from C, because a Python frame of ours between the executor and the user's code
+ * would be in every stack that a profiler samples (Dask: 100 times per second) and in the
+ * user's tracebacks. */
+
+static PyObject *end_raised(PyObject *self, PyObject *attempt)
+{
+    struct raised raised = guard_keep_raised();
+
+    if (raised.traceback)
+        (void)PyException_SetTraceback(raised.value, raised.traceback);
+    Py_XDECREF(
+        PyObject_CallMethod(self, "after_call", "OOO", attempt, Py_None, raised.value));
+    guard_raise_again(&raised);
+    return NULL;
+}
+
+/* Passes an exception of our own steps to note_error() and clears it. False for one that
+ * is the user's (Ctrl-C). */
+static bool is_noted(PyObject *self)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+    struct raised raised = guard_keep_raised();
+    Py_XDECREF(PyObject_CallMethod(self, "note_error", "O", raised.value));
+    Py_XDECREF(raised.type);
+    Py_XDECREF(raised.value);
+    Py_XDECREF(raised.traceback);
+    return guard_clear();
+}
+
+static PyObject *call_wrapped(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *given = kwargs ? Py_NewRef(kwargs) : PyDict_New();
+    PyObject *begun =
+        given ? PyObject_CallMethod(self, "before_call", "OO", args, given) : NULL;
+    PyObject *function, *new_args, *new_kwargs, *attempt; /* borrowed from begun */
+    PyObject *result = NULL;
+
+    if (begun && PyArg_ParseTuple(begun, "OO!O!O", &function, &PyTuple_Type, &new_args,
+                                  &PyDict_Type, &new_kwargs, &attempt)) {
+        PyObject *raw = PyObject_Call(function, new_args, new_kwargs);
+        result =
+            raw ? PyObject_CallMethod(self, "after_call", "OOO", attempt, raw, Py_None)
+                : end_raised(self, attempt);
+        if (raw && !result && is_noted(self))
+            result = Py_NewRef(raw);
+        Py_XDECREF(raw);
+    } else if (is_noted(self)) {
+        function = PyObject_GetAttrString(self, "function");
+        result = function ? PyObject_Call(function, args, kwargs) : NULL;
+        Py_XDECREF(function);
+    }
+    Py_XDECREF(given);
+    Py_XDECREF(begun);
+    return result;
+}
+
+PyObject *frameless_call(PyObject *module, PyObject *type)
+{
+    static PyMethodDef method = {"__call__", (PyCFunction)(void (*)(void))call_wrapped,
+                                 METH_VARARGS | METH_KEYWORDS,
+                                 "__call__($self, /, *args, **kwargs)\n--\n\n"
+                                 "The call between before_call() and after_call()."};
+
+    (void)module;
+    if (!PyObject_TypeCheck(type, &PyType_Type)) {
+        PyErr_Format(PyExc_TypeError, "frameless_call() takes a class, not %R", type);
+        return NULL;
+    }
+    PyObject *descriptor = PyDescr_NewMethod((PyTypeObject *)type, &method);
+    int failure =
+        descriptor ? PyObject_SetAttrString(type, "__call__", descriptor) : -1;
+    Py_XDECREF(descriptor);
+    return failure ? NULL : Py_NewRef(type);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call.c - runs a decorated process() as a measured chunk.
  *
- * The rule of this file: whatever happens in our part, the user gets the value or the
- * exception of their own function, untouched. The record travels in a shallow copy of
- * the output when that is exactly a dict, defaultdict or OrderedDict, because those
- * merge a foreign key; every other output stays as it is and the record waits in the
- * outbox. */
+ * The rule of this file: whatever happens in our part, the caller gets the value or the
+ * exception of the function, unchanged. Inside an attempt the record is sent with its
+ * frames. Outside of one, a shallow copy of the output carries the record if the output
+ * is exactly a dict, defaultdict or OrderedDict, because those merge an unknown key; for
+ * other outputs the record is put into the outbox. */
 #include "chunk.h"
 #include "support.h"
 #include "types.h"
@@ -14,7 +14,7 @@
 struct call {
     struct probe_state *state;
     roast_thread *thread;
-    PyObject *user_keys; /* dict, made when the user first asks */
+    PyObject *user_keys; /* dict; NULL until the user reads it */
     PyObject *source;    /* byte counter of the file, or NULL */
     uint64_t bytes_before;
     struct chunk_errors errors;
@@ -57,7 +57,9 @@ static void call_release(struct call *call)
     Py_XDECREF(call->source);
 }
 
-int call_prepare_class(struct probe_state *state, PyObject *processor)
+/* Gives the class of a processor the property with the chunk of the calling thread. Once
+ * per class; -1 only if an exception of the user is set. */
+static int prepare_class(struct probe_state *state, PyObject *processor)
 {
     bool is_class = PyType_Check(processor); /* of a classmethod */
     PyObject *type = is_class ? processor : (PyObject *)Py_TYPE(processor);
@@ -66,7 +68,7 @@ int call_prepare_class(struct probe_state *state, PyObject *processor)
 
     if (type == old)
         return 0;
-    state->known_class = Py_NewRef(type); /* also when it refuses: try once */
+    state->known_class = Py_NewRef(type); /* also if the class refuses it */
     Py_XDECREF(old);
     int has = guard_has_attr(type, name);
     if (has == 0 && PyObject_SetAttr(type, name, state->chunk_property) < 0)
@@ -97,29 +99,9 @@ static int call_open(struct call *call, PyObject *args, PyObject *kwargs,
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static void put_live(struct call *call, struct roast_str frame)
-{
-    roast_error err = {0};
-
-    /* a full outbox is a loss, which it counts, and no error */
-    if (frame.data && roast_outbox_put(frame, &err) == ROAST_NO_MEMORY)
-        guard_note_error(call->state, "outbox", &err);
-}
-
-static void begin(struct call *call)
-{
-    struct probe_state *state = call->state;
-    struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
-
-    options.run_id =
-        state->has_run_id ? state->run_id : NULL; /* an attempt has its own */
-    options.exact_peak = state->exact_peak;
-    roast_chunk_begin(call->thread, &options);
-}
-
 /* ---- after the work ---------------------------------------------------------- */
 
-/* One of the three dicts we put there ourselves, still empty. */
+/* One of the three dicts that call_current_chunk() made, still empty. */
 static bool is_untouched(PyObject *key, PyObject *value)
 {
     return PyDict_Check(value) && PyDict_Size(value) == 0 && PyUnicode_Check(key) &&
@@ -148,7 +130,7 @@ static int encode_user_keys(struct call *call)
     return 0;
 }
 
-/* -1 only for a foreign exception. */
+/* -1 only if an exception of the user is set. */
 static int set_bytes(struct call *call)
 {
     roast_record *rec = roast_chunk_record(call->thread);
@@ -164,31 +146,23 @@ static int set_bytes(struct call *call)
     return 0;
 }
 
-static void set_monitor_errors(struct call *call)
-{
-    roast_record *rec = roast_chunk_record(call->thread);
-
-    if (call->errors.count == 0)
-        return;
-    roast_record_set_u64(rec, ROAST_FIELD_monitor_errors, call->errors.count);
-    roast_record_set_str(rec, ROAST_FIELD_monitor_first_error,
-                         roast_str_of(call->errors.first));
-}
-
-/* Closes the chunk. True with its frame, false when there is none to deliver. */
+/* Closes the chunk. False: there is no frame. */
 static bool call_finish(struct call *call, const struct roast_chunk_end *end,
                         struct roast_str *frame)
 {
+    roast_record *rec = roast_chunk_record(call->thread);
     roast_error err = {0};
 
-    set_monitor_errors(call);
+    if (call->errors.count > 0) {
+        roast_record_set_u64(rec, ROAST_FIELD_monitor_errors, call->errors.count);
+        roast_record_set_str(rec, ROAST_FIELD_monitor_first_error,
+                             roast_str_of(call->errors.first));
+    }
     if (roast_chunk_finish(call->thread, end, frame, &err) < 0) {
         if (err.code != ROAST_UNAVAILABLE) /* a forked copy: the parent reports it */
             guard_note_error(call->state, "record of a chunk", &err);
         return false;
     }
-    if (call->state->live)
-        put_live(call, roast_chunk_end_frame(call->thread));
     return true;
 }
 
@@ -235,7 +209,7 @@ static PyObject *with_record(struct probe_state *state, PyObject *output,
     return copy;
 }
 
-/* Inside an attempt its end takes the frame along: the output stays as it is. */
+/* Inside an attempt the frame is sent with its end, and the output is unchanged. */
 static bool keep_in_attempt(struct call *call, struct roast_str frame)
 {
     roast_error err = {0};
@@ -248,7 +222,16 @@ static bool keep_in_attempt(struct call *call, struct roast_str frame)
     return false;
 }
 
-/* Steals output; gives it back, or the copy that carries the record. */
+/* A full outbox counts the loss itself: that is not an error. */
+static void put_in_outbox(struct call *call, struct roast_str frame)
+{
+    roast_error err = {0};
+
+    if (roast_outbox_put(frame, &err) == ROAST_NO_MEMORY)
+        guard_note_error(call->state, "outbox", &err);
+}
+
+/* Takes output; returns it, or the copy that carries the record. */
 static PyObject *deliver(struct call *call, PyObject *output, struct roast_str frame)
 {
     PyObject *copy = NULL;
@@ -263,43 +246,16 @@ static PyObject *deliver(struct call *call, PyObject *output, struct roast_str f
         }
     }
     if (!copy) {
-        put_live(call, frame);
+        put_in_outbox(call, frame);
         return output;
     }
     Py_DECREF(output);
     return copy;
 }
 
-static PyObject *finish_ok(struct call *call, PyObject *output)
-{
-    const struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
-    struct roast_str frame;
-
-    if (!call_finish(call, &end, &frame))
-        return output;
-    return deliver(call, output, frame);
-}
-
-/* An exception put aside; owned. */
-struct aside {
-    PyObject *type;
-    PyObject *value;
-    PyObject *traceback;
-};
-
-static struct aside put_aside(void)
-{
-    struct aside aside = {NULL, NULL, NULL};
-
-    PyErr_Fetch(&aside.type, &aside.value, &aside.traceback);
-    if (aside.type)
-        PyErr_NormalizeException(&aside.type, &aside.value, &aside.traceback);
-    return aside;
-}
-
-/* Raises the user's exception again as the very object it was; unless a Ctrl-C arrived in
- * our own work, which must not be lost: then that one, with the user's as its context. */
-static void raise_again(struct aside user)
+/* Raises the user's exception again as the very object it was. A Ctrl-C that arrived in
+ * our own work must not be lost: then that one is raised, with the user's as context. */
+static void raise_again(struct raised user)
 {
     bool interrupted =
         PyErr_Occurred() && PyErr_GivenExceptionMatches(user.type, PyExc_Exception);
@@ -309,7 +265,7 @@ static void raise_again(struct aside user)
         PyErr_Restore(user.type, user.value, user.traceback);
         return;
     }
-    struct aside interrupt = put_aside();
+    struct raised interrupt = guard_keep_raised();
     if (interrupt.value && interrupt.value != user.value)
         PyException_SetContext(interrupt.value, Py_XNewRef(user.value));
     PyErr_Restore(interrupt.type, interrupt.value, interrupt.traceback);
@@ -318,24 +274,18 @@ static void raise_again(struct aside user)
     Py_XDECREF(user.traceback);
 }
 
-/* What is known of the chunk beside its clocks. After a Ctrl-C nothing more is asked. */
-static void describe_failed(struct call *call)
-{
-    if (!PyErr_Occurred())
-        (void)encode_user_keys(call);
-    if (!PyErr_Occurred())
-        (void)set_bytes(call);
-}
-
 static PyObject *finish_failed(struct call *call)
 {
-    struct aside user = put_aside();
+    struct raised user = guard_keep_raised();
     struct roast_str frame;
     bool known = failure_is(call->state, &call->failure, user.value, user.traceback);
     PyObject *name = exception_name(call->state, user.type);
     PyObject *message = exception_text(user.value);
 
-    describe_failed(call);
+    if (!PyErr_Occurred()) /* after a Ctrl-C no code of the user is called */
+        (void)encode_user_keys(call);
+    if (!PyErr_Occurred())
+        (void)set_bytes(call);
     const struct roast_chunk_end end = {
         .status = ROAST_CHUNK_FAILED,
         .error_type = name ? text_borrow(name) : roast_str_of("unknown"),
@@ -343,7 +293,7 @@ static PyObject *finish_failed(struct call *call)
         .error_token = known ? (const void *)call->failure.serial : NULL,
     };
     if (call_finish(call, &end, &frame) && !keep_in_attempt(call, frame))
-        put_live(call, frame);
+        put_in_outbox(call, frame);
     Py_XDECREF(name);
     Py_XDECREF(message);
     raise_again(user);
@@ -352,16 +302,7 @@ static PyObject *finish_failed(struct call *call)
 
 /* ---- the work ---------------------------------------------------------------- */
 
-/* The innermost section of an exception counts, and this call is one. */
-static void note_failure(struct probe_state *state, roast_thread *thread)
-{
-    struct aside user = put_aside();
-
-    call_section_failed(state, thread, user.value, user.traceback);
-    PyErr_Restore(user.type, user.value, user.traceback);
-}
-
-/* super().process() inside a decorated process(): a part of the running chunk. */
+/* super().process() inside a decorated process(): a section of the running chunk. */
 static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
                              PyObject *func, PyObject *args, PyObject *kwargs)
 {
@@ -374,8 +315,11 @@ static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
         roast_section_begin(thread, named ? text_borrow(name) : roast_str_of("process"),
                             ROAST_SECTION_CALL);
     PyObject *output = PyObject_Call(func, args, kwargs);
-    if (!output)
-        note_failure(state, thread);
+    if (!output) { /* this call may be the innermost section that the exception left */
+        struct raised user = guard_keep_raised();
+        call_section_failed(state, thread, user.value, user.traceback);
+        PyErr_Restore(user.type, user.value, user.traceback);
+    }
     roast_section_end(thread, token, 0);
     Py_XDECREF(name);
     return output;
@@ -384,20 +328,22 @@ static PyObject *call_nested(struct probe_state *state, roast_thread *thread,
 static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
                             PyObject *kwargs)
 {
-    if (call->state->live)
-        put_live(call, roast_chunk_begin_frame(call->thread));
+    const struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
+    struct roast_str frame;
+
     roast_chunk_start(call->thread);
     PyObject *output = PyObject_Call(func, args, kwargs);
     roast_chunk_stop(call->thread);
     if (output && encode_user_keys(call) == 0 && set_bytes(call) == 0)
-        return finish_ok(call, output);
-    Py_XDECREF(output); /* a Ctrl-C that arrived in our own work is the user's too */
+        return call_finish(call, &end, &frame) ? deliver(call, output, frame) : output;
+    Py_XDECREF(output); /* a Ctrl-C in our own work: the call counts as failed */
     return finish_failed(call);
 }
 
 PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *args,
                         PyObject *kwargs, bool is_method)
 {
+    struct roast_chunk_options options = ROAST_CHUNK_OPTIONS_INIT;
     struct call call = {.state = state};
     roast_error err = {0};
     PyObject *output = NULL;
@@ -408,11 +354,12 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
             guard_note_error(state, "state of a thread", &err);
         return PyObject_Call(func, args, kwargs);
     }
-    if (is_method && call_prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
+    if (is_method && prepare_class(state, PyTuple_GetItem(args, 0)) < 0)
         return NULL;
     if (roast_chunk_active(call.thread))
         return call_nested(state, call.thread, func, args, kwargs);
-    begin(&call);
+    options.exact_peak = state->exact_peak;
+    roast_chunk_begin(call.thread, &options);
     current_call = &call;
     if (call_open(&call, args, kwargs, is_method) < 0) { /* Ctrl-C before the work */
         roast_chunk_start(call.thread);

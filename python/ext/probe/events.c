@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events.c - what the events say of themselves: dataset, file, entries, bytes.
+/* events.c - metadata of the events: dataset, file, entries, bytes.
  *
- * events may be anything: a NanoEvents array, a plain object of a test, something whose
- * properties raise. Whatever cannot be had is absent with a reason. */
+ * events may be any object: a NanoEvents array, a plain object, one whose properties
+ * raise. A value that cannot be read is absent with a reason. */
 #include "chunk.h"
 #include "support.h"
 
-/* True when the exception just raised was ours to swallow; then the field is absent. */
-static bool absent(struct probe_state *state, roast_thread *thread,
-                   enum roast_field field, enum roast_reason why)
+/* Marks a field as absent and clears the exception; -1 if that is one of the user. */
+static int set_absent(roast_thread *thread, enum roast_field field,
+                      enum roast_reason why)
 {
-    (void)state;
-    if (PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_Exception))
-            return false;
-        PyErr_Clear();
-    }
+    if (!guard_clear())
+        return -1;
     roast_chunk_absent(thread, field, why);
-    return true;
+    return 0;
 }
 
-/* metadata[key] as a new reference; NULL without an exception if it is not there. */
-static PyObject *look_up(PyObject *metadata, PyObject *key)
+/* metadata[key] as a new reference; NULL without an exception if it is missing. */
+static PyObject *metadata_item(PyObject *metadata, PyObject *key)
 {
     if (PyDict_Check(metadata))
         return Py_XNewRef(PyDict_GetItemWithError(metadata, key));
@@ -31,14 +27,14 @@ static PyObject *look_up(PyObject *metadata, PyObject *key)
     return value;
 }
 
-static int set_text(struct probe_state *state, roast_thread *thread,
-                    enum roast_field field, PyObject *value, struct held *held)
+static int set_text(roast_thread *thread, enum roast_field field, PyObject *value,
+                    struct held *held)
 {
     enum { MAX_BYTES = 1024 };
     PyObject *text = field == ROAST_FIELD_file ? text_of(value) : text_redacted(value);
 
     if (!text)
-        return absent(state, thread, field, ROAST_WHY_RAISED) ? 0 : -1;
+        return set_absent(thread, field, ROAST_WHY_RAISED);
     held->objects[held->count++] = text;
     struct roast_str str = text_borrow(text);
     if (field == ROAST_FIELD_file) {
@@ -52,15 +48,14 @@ static int set_text(struct probe_state *state, roast_thread *thread,
     return 0;
 }
 
-static int set_count(struct probe_state *state, roast_thread *thread,
-                     enum roast_field field, PyObject *value)
+static int set_count(roast_thread *thread, enum roast_field field, PyObject *value)
 {
     PyObject *index = PyNumber_Index(value);
     long long number = index ? PyLong_AsLongLong(index) : -1;
 
     Py_XDECREF(index);
     if (number < 0)
-        return absent(state, thread, field, ROAST_WHY_BAD_VALUE) ? 0 : -1;
+        return set_absent(thread, field, ROAST_WHY_BAD_VALUE);
     roast_record_set_u64(roast_chunk_record(thread), field, (uint64_t)number);
     return 0;
 }
@@ -70,27 +65,24 @@ struct row {
     enum roast_field field;
 };
 
-static int describe_row(struct probe_state *state, roast_thread *thread,
-                        PyObject *metadata, struct row row, struct held *held)
+static int describe_row(roast_thread *thread, PyObject *metadata, struct row row,
+                        struct held *held)
 {
-    PyObject *value = look_up(metadata, row.key);
+    PyObject *value = metadata_item(metadata, row.key);
 
-    if (value == Py_None)
-        Py_CLEAR(value); /* coffea's way to say that there is none */
+    if (value == Py_None) /* coffea writes None for unknown */
+        Py_CLEAR(value);
     if (!value)
-        return absent(state, thread, row.field,
-                      PyErr_Occurred() ? ROAST_WHY_RAISED : ROAST_WHY_NOT_GIVEN)
-                   ? 0
-                   : -1;
+        return set_absent(thread, row.field,
+                          PyErr_Occurred() ? ROAST_WHY_RAISED : ROAST_WHY_NOT_GIVEN);
     bool is_text = roast_field_info(row.field)->type == ROAST_TYPE_TEXT;
-    int status = is_text ? set_text(state, thread, row.field, value, held)
-                         : set_count(state, thread, row.field, value);
+    int status = is_text ? set_text(thread, row.field, value, held)
+                         : set_count(thread, row.field, value);
     Py_DECREF(value);
     return status;
 }
 
-static int describe_length(struct probe_state *state, roast_thread *thread,
-                           PyObject *events)
+static int describe_length(roast_thread *thread, PyObject *events)
 {
     Py_ssize_t length = PyObject_Size(events);
 
@@ -101,7 +93,7 @@ static int describe_length(struct probe_state *state, roast_thread *thread,
         enum roast_reason why = no_len ? ROAST_WHY_NOT_GIVEN
                                 : bad  ? ROAST_WHY_BAD_VALUE
                                        : ROAST_WHY_RAISED;
-        return absent(state, thread, ROAST_FIELD_num_events, why) ? 0 : -1;
+        return set_absent(thread, ROAST_FIELD_num_events, why);
     }
     roast_record_set_u64(roast_chunk_record(thread), ROAST_FIELD_num_events,
                          (uint64_t)length);
@@ -121,7 +113,7 @@ int events_describe(struct probe_state *state, roast_thread *thread, PyObject *e
         {names->entrystop, ROAST_FIELD_entry_stop},
     };
 
-    if (describe_length(state, thread, events) < 0)
+    if (describe_length(thread, events) < 0)
         return -1;
     PyObject *metadata = PyObject_GetAttr(events, names->metadata);
     enum roast_reason why = metadata || PyErr_ExceptionMatches(PyExc_AttributeError)
@@ -130,16 +122,16 @@ int events_describe(struct probe_state *state, roast_thread *thread, PyObject *e
     int status = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && status == 0; i++) {
         if (metadata)
-            status = describe_row(state, thread, metadata, rows[i], held);
-        else if (!absent(state, thread, rows[i].field, why))
-            status = -1;
+            status = describe_row(thread, metadata, rows[i], held);
+        else
+            status = set_absent(thread, rows[i].field, why);
     }
     Py_XDECREF(metadata);
     return status;
 }
 
-/* Only awkward arrays lead to a file, and they have `attrs`. A missing attribute costs
- * half a microsecond to look for, so the answer is kept for the last class seen. */
+/* Only awkward arrays lead to a file, through `attrs`. Looking up a missing attribute
+ * costs half a microsecond, so the result is cached for the last class. */
 static bool may_have_file(struct probe_state *state, PyObject *events)
 {
     PyObject *type = (PyObject *)Py_TYPE(events);
@@ -153,7 +145,8 @@ static bool may_have_file(struct probe_state *state, PyObject *events)
     return state->events_have_attrs;
 }
 
-/* Another uproot may have no such counter: then it is given up, not the monitor. */
+/* Another version of uproot may have no such counter: after some errors it is not tried
+ * again, and the monitor stays on. */
 static void note_source_error(struct probe_state *state, const char *where)
 {
     enum { MOST_ERRORS = 10 };

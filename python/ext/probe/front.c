@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* front.c - the object whose bound methods are the names users write.
+/* front.c - the object whose bound methods are the functions that users call.
  *
  * track_time and the others are methods of one object, because a builtin method pickles
- * as (getattr, (object, name)) and the object may say how it pickles: as an expression
- * that gives this object where the package is installed and one that does nothing
- * where it is not. So a processor that mentions them runs anywhere. */
+ * as (getattr, (object, name)) and the object defines how it pickles: as an expression
+ * that returns this object where the package is installed, and a stand-in that does
+ * nothing where it is not. So a processor that uses them runs anywhere.
+ *
+ * A decorated function that no Runner has switched on is called as it is, unless a
+ * callable was set with set_unswitched_call(): on a Dask worker the task decides whether
+ * the call belongs to a run. */
 #include "chunk.h"
 #include "support.h"
 #include "types.h"
@@ -55,41 +59,29 @@ static struct probe_state *state_of(PyObject *self)
     return ((struct front *)self)->state;
 }
 
-/* The chunk that this thread measures now, if any. */
+/* The thread, if it measures a chunk now. */
 static roast_thread *measuring(const struct probe_state *state)
 {
     roast_thread *thread = state->enabled ? roast_thread_current() : NULL;
     return thread && roast_chunk_active(thread) ? thread : NULL;
 }
 
-/* The arguments of a fast call, as they come. */
+/* The arguments of a fast call. */
 struct arguments {
     PyObject *const *values;
-    Py_ssize_t count; /* positional ones; those of kwnames follow */
+    Py_ssize_t count; /* of positional ones; those of kwnames follow */
     PyObject *kwnames;
 };
 
-/* One parameter: the name it is known by, and the one that 0.1.2 had. */
 struct parameter {
     const char *name;
-    const char *older;
+    const char *old_name; /* in roastcoffea 0.1.2 */
 };
 
 static const struct parameter processor_name[] = {{"processor", "processor_self"},
                                                   {"name", "section_name"}};
 static const struct parameter processor_events_name[] = {
     {"processor", "processor_self"}, {"events", "events"}, {"name", "section_name"}};
-
-static Py_ssize_t find_parameter(const struct parameter *known, Py_ssize_t count,
-                                 PyObject *name)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        if (PyUnicode_CompareWithASCIIString(name, known[i].name) == 0 ||
-            PyUnicode_CompareWithASCIIString(name, known[i].older) == 0)
-            return i;
-    }
-    return count;
-}
 
 /* Fills out[0..count) from positional and keyword arguments; borrowed. */
 static bool parse(PyObject **out, const struct parameter *known, Py_ssize_t count,
@@ -102,7 +94,11 @@ static bool parse(PyObject **out, const struct parameter *known, Py_ssize_t coun
         out[i] = ok && i < args.count ? args.values[i] : NULL;
     for (Py_ssize_t i = 0; i < keywords && ok; i++) {
         PyObject *name = PyTuple_GetItem(args.kwnames, i);
-        Py_ssize_t at = find_parameter(known, count, name);
+        Py_ssize_t at = 0;
+        while (at < count &&
+               PyUnicode_CompareWithASCIIString(name, known[at].name) != 0 &&
+               PyUnicode_CompareWithASCIIString(name, known[at].old_name) != 0)
+            at++;
         ok = at < count && !out[at];
         if (ok)
             out[at] = args.values[args.count + i];
@@ -113,7 +109,6 @@ static bool parse(PyObject **out, const struct parameter *known, Py_ssize_t coun
     return ok;
 }
 
-/* A section with this name. What is not a str is shown as one. */
 static PyObject *open_section(struct probe_state *state, PyObject *name,
                               enum roast_section_kind kind, PyObject *source)
 {
@@ -177,9 +172,9 @@ static PyObject *track_metrics(PyObject *self, PyObject *func)
     return PyObject_CallFunctionObjArgs(state->decorate, func, NULL);
 }
 
-/* work_function(function, token): what a pickled work function of an executor rebuilds
- * itself with. Where we are not installed, its stand-in gives the function back; so do
- * we if another release has made the token. */
+/* work_function(function, token): rebuilds a pickled work function of an executor. Where
+ * the package is not installed, the stand-in returns the plain function; so does this if
+ * the token comes from another release. */
 static PyObject *work_function(PyObject *self, PyObject *args)
 {
     struct probe_state *state = state_of(self);
@@ -210,7 +205,7 @@ static bool check_run(PyObject *const *args, Py_ssize_t nargs)
     return true;
 }
 
-/* run(func, args, kwargs, is_method): what the decorated function calls when on. */
+/* run(func, args, kwargs, is_method): a decorated function that is switched on. */
 static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
     if (!check_run(args, nargs))
@@ -219,16 +214,43 @@ static PyObject *run(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     return call_measured(state_of(self), args[0], args[1], kwargs, args[3] == Py_True);
 }
 
-/* The same, when the switch says nothing and bool(front) is true. */
-static PyObject *run_ambient(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+/* Callable or NULL. It belongs to the library and not to a module: a worker may have
+ * imported decorated functions with an earlier copy of the module. */
+static PyObject *unswitched_call;
+
+PyObject *set_unswitched_call(PyObject *module, PyObject *callable)
 {
-    return check_run(args, nargs) ? ambient_call(state_of(self), args) : NULL;
+    PyObject *old = unswitched_call;
+
+    (void)module;
+    unswitched_call = callable == Py_None ? NULL : Py_NewRef(callable);
+    Py_XDECREF(old);
+    Py_RETURN_NONE;
+}
+
+/* The same if the switch is not set and bool(front) is true. Inside a chunk or an attempt
+ * the call is a part of it. */
+static PyObject *run_unswitched(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
+{
+    const roast_thread *thread = roast_thread_current();
+
+    if (!check_run(args, nargs))
+        return NULL;
+    if (!state_of(self)->enabled || !unswitched_call)
+        return PyObject_Call(args[0], args[1], args[2] == Py_None ? NULL : args[2]);
+    if (thread && (roast_chunk_active(thread) || roast_attempt_active(thread)))
+        return run(self, args, nargs);
+    PyObject *callable = Py_NewRef(unswitched_call);
+    PyObject *result = PyObject_CallFunctionObjArgs(callable, args[0], args[1], args[2],
+                                                    args[3], NULL);
+    Py_DECREF(callable);
+    return result;
 }
 
 static int front_bool(PyObject *self)
 {
     (void)self;
-    return ambient_is_on();
+    return unswitched_call != NULL;
 }
 
 static PyObject *current_chunk(PyObject *self, PyObject *processor)
@@ -293,7 +315,7 @@ static PyMethodDef front_methods[] = {
      "Measure the bytes requested from the events' file in a with block."},
     {"work_function", work_function, METH_VARARGS, NULL},
     {"run", FAST(run), METH_FASTCALL, NULL},
-    {"run_ambient", FAST(run_ambient), METH_FASTCALL, NULL},
+    {"run_unswitched", FAST(run_unswitched), METH_FASTCALL, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},
     {"__reduce__", front_reduce, METH_NOARGS, NULL},

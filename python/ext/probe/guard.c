@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* guard.c - our failures are counted, not raised; those of the user are recognised. */
+/* guard.c - errors of the monitor are counted, not raised; exceptions of the user are
+ * identified. */
 #include <stdio.h>
 
 #include "chunk.h"
 #include "support.h"
 
-static void keep(char out[PROBE_ERROR_BYTES], const char *where, struct roast_str type,
-                 struct roast_str text)
+static void format_error(char out[PROBE_ERROR_BYTES], const char *where,
+                         struct roast_str type, struct roast_str text)
 {
     char plain[PROBE_ERROR_BYTES / 2];
     size_t size = text.data ? roast_str_redact(plain, sizeof(plain), text) : 0;
@@ -18,22 +19,22 @@ static void keep(char out[PROBE_ERROR_BYTES], const char *where, struct roast_st
                    (int)cut.size_bytes, plain);
 }
 
-/* Counts in the process and in the running chunk; the first text of each is kept. */
+/* Counts in the process and in the running chunk; both keep the text of the first. */
 static void count(struct probe_state *state, const char *where, struct roast_str type,
                   struct roast_str text)
 {
     struct chunk_errors *chunk = call_errors();
 
     if (state->errors++ == 0)
-        keep(state->first_error, where, type, text);
+        format_error(state->first_error, where, type, text);
     if (chunk && chunk->count++ == 0)
-        keep(chunk->first, where, type, text);
+        format_error(chunk->first, where, type, text);
     if (!chunk && state->loose_errors++ == 0)
-        keep(state->first_loose_error, where, type, text);
+        format_error(state->first_loose_error, where, type, text);
 }
 
-/* Too many failures of ours: this process measures no more. */
-static void strike(struct probe_state *state)
+/* Too many errors: this process stops measuring. */
+static void count_strike(struct probe_state *state)
 {
     if (++state->strikes >= PROBE_MAX_ERRORS)
         state->enabled = false;
@@ -48,10 +49,10 @@ static void count_exception(struct probe_state *state, const char *where,
 
     count(state, where, name ? text_borrow(name) : nothing,
           text ? text_borrow(text) : nothing);
-    strike(state);
+    count_strike(state);
     Py_XDECREF(name);
     Py_XDECREF(text);
-    (void)guard_clear(); /* a broken __str__ must not escape either; a Ctrl-C must */
+    (void)guard_clear(); /* of a broken __str__; a Ctrl-C stays set */
 }
 
 bool guard_clear(void)
@@ -67,6 +68,8 @@ struct raised guard_keep_raised(void)
     struct raised raised;
 
     PyErr_Fetch(&raised.type, &raised.value, &raised.traceback);
+    if (raised.type)
+        PyErr_NormalizeException(&raised.type, &raised.value, &raised.traceback);
     return raised;
 }
 
@@ -111,7 +114,7 @@ void guard_note_error(struct probe_state *state, const char *where,
                       const roast_error *err)
 {
     guard_note_trouble(state, where, err);
-    strike(state);
+    count_strike(state);
 }
 
 void guard_note_trouble(struct probe_state *state, const char *where,
@@ -137,12 +140,12 @@ PyObject *raise_roast(struct probe_state *state, const roast_error *err)
 
 /* ---- is this still the same exception? ------------------------------------------
  *
- * The section that an exception left first is the one to name. But an exception may be
- * caught, freed, and another one made at the same address. A strong reference would
- * distinguish them and keep the user's frames and arrays alive; so the place where it
- * stood in its traceback is compared instead. The entry of a frame stays in the
- * traceback while the exception travels on, and another exception that stands at the
- * same instruction of the same frame has left the same section, which noted it anew. */
+ * A failed chunk names the first section that the exception left. But an exception may be
+ * caught and freed, and another one created at the same address. A strong reference would
+ * distinguish them, but keep the user's frames and arrays alive. So a position in the
+ * traceback is compared instead: the entry of a frame stays in the traceback while the
+ * exception propagates, and another exception at the same instruction of the same frame
+ * has left the same section, which noted it again. */
 
 /* The attribute of a traceback as a new reference, or NULL without an exception. */
 static PyObject *attribute(PyObject *traceback, PyObject *name)
@@ -173,8 +176,8 @@ static const void *frame_of(struct probe_state *state, PyObject *traceback)
     return frame;
 }
 
-static bool stands_at(struct probe_state *state, const struct failure *failure,
-                      PyObject *traceback)
+static bool is_at(struct probe_state *state, const struct failure *failure,
+                  PyObject *traceback)
 {
     return frame_of(state, traceback) == failure->frame &&
            instruction_of(state, traceback) == failure->instruction;
@@ -189,7 +192,7 @@ bool failure_is(struct probe_state *state, const struct failure *failure,
         return false;
     Py_INCREF(traceback);
     while (traceback && traceback != Py_None && !found) {
-        found = stands_at(state, failure, traceback);
+        found = is_at(state, failure, traceback);
         PyObject *next = attribute(traceback, state->names.tb_next);
         Py_DECREF(traceback);
         traceback = next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handlers.h - what the hooks do, one handler each. */
+/* handlers.h - the functions that hooks call, one for each kind of hook. */
 #ifndef ROAST_EXT_HANDLERS_H
 #define ROAST_EXT_HANDLERS_H
 
@@ -9,15 +9,11 @@
     PyObject *name(struct hook *hook, roast_thread *thread, PyObject *args, \
                    PyObject *kwargs)
 
-/* hook_steps.c: the steps before process(), and writing */
+/* hook_files.c: opening and closing files, building events */
 HANDLER(hook_open);
-HANDLER(hook_parquet_open);
-HANDLER(hook_from_root);
-HANDLER(hook_from_parquet);
+HANDLER(hook_factory);
 HANDLER(hook_events);
 HANDLER(hook_close);
-HANDLER(hook_import);
-HANDLER(hook_write);
 
 /* hook_columns.c: buffers and columns */
 HANDLER(hook_buffer);
@@ -35,7 +31,7 @@ HANDLER(hook_page_lists);
 HANDLER(hook_source);
 HANDLER(hook_wait);
 
-/* What was not asked for by name is read in bulk: its number. (hook_baskets.c) */
+/* The number of a column that coffea has not requested by name. (hook_baskets.c) */
 int32_t bulk_number(roast_thread *thread, PyObject *name);
 
 #endif

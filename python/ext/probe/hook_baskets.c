@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_baskets.c - inside a column of a TTree: baskets.
+/* hook_baskets.c - reading a column of a TTree: its baskets.
  *
- * uproot asks its source for all baskets at once, waits for each, and gives it first to
- * one executor to unpack and then to another to interpret. With its own executors both
- * run in this thread, and what is left of the time is waiting. Any of the three may fail;
- * an error of the storage is only what the source did not give: bytes that came and
- * cannot be unpacked are damaged in the file. */
+ * uproot requests all baskets at once from the source, waits for each, and submits it to
+ * one executor that decompresses and to another that interprets. uproot's own executors
+ * run both in this thread, and the remaining time is waiting. Only a basket that does not
+ * arrive is an error of the storage; bytes that cannot be decompressed are damaged in the
+ * file. */
 #include "handlers.h"
 #include "reading.h"
 #include "support.h"
 
 enum { DECOMPRESSION_EXECUTOR = 5, INTERPRETATION_EXECUTOR = 6 };
 
-/* Only uproot's own executors work in the thread that asks. */
+/* Only uproot's own executor runs tasks in the calling thread. */
 static bool works_here(const struct probe_state *state, PyObject *args,
                        Py_ssize_t which)
 {
@@ -28,9 +28,9 @@ static uint64_t fetched_ns(roast_thread *thread)
     return ladder.values[ROAST_ITEM_fetch];
 }
 
-/* Waiting is recorded once per call: uproot may have asked for hundreds of baskets. */
-static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
-                      struct roast_endpoint *waited)
+/* Recorded once per call: uproot may have requested hundreds of baskets. */
+static void record_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
+                        struct roast_endpoint *waited)
 {
     struct raised raised = guard_keep_raised();
     PyObject *source = reading_source_of(hook->state, tree);
@@ -41,7 +41,7 @@ static void tell_wait(struct hook *hook, roast_thread *thread, PyObject *tree,
     guard_raise_again(&raised);
 }
 
-/* While a buffer is read, all that is missing is the hook that knows the column. */
+/* Inside a read of a buffer, only the hook that knows the column is missing. */
 static unsigned flags_of_bulk(const struct reading *reading)
 {
     if (reading->buffers == 0)
@@ -70,8 +70,8 @@ static int32_t bulk_branch(struct probe_state *state, roast_thread *thread,
     return number;
 }
 
-/* Reads in bulk are counted by the list of baskets, in which those of a branch follow one
- * another: how often they come later says nothing. */
+/* Counts reads of columns that were not requested by name, from the list of baskets: the
+ * baskets of a branch are neighbours in it. */
 static void count_bulk(struct probe_state *state, roast_thread *thread,
                        PyObject *baskets)
 {
@@ -122,7 +122,7 @@ PyObject *hook_baskets(struct hook *hook, roast_thread *thread, PyObject *args,
     reading->in_thread = outer_in_thread;
     reading->lost = outer_lost;
     if (waited.wait_ns > 0 || waited.errors > 0)
-        tell_wait(hook, thread, PyTuple_GetItem(args, 0), &waited);
+        record_wait(hook, thread, PyTuple_GetItem(args, 0), &waited);
     return result ? hook_done(hook->state, result, "waiting for baskets") : NULL;
 }
 
@@ -133,15 +133,15 @@ static void add_to_branch(struct probe_state *state, roast_thread *thread,
     bool in_bulk = reading->branch == 0;
 
     if (!in_bulk)
-        more->ns = 0; /* the whole column is timed */
+        more->ns = 0; /* hook_extract() times the whole column */
     roast_ladder_branch_add(
         thread, in_bulk ? bulk_branch(state, thread, branch) : reading->branch - 1,
         more);
 }
 
-/* A basket has come. After the last one nothing is waited for; to say so saves four of
- * six readings of the CPU clock, a system call, in most columns. */
-static void basket_came(struct reading *reading, roast_thread *thread)
+/* After the last basket the time is no longer waiting. Changing the slice here saves four
+ * of six readings of the CPU clock (a system call) in most columns. */
+static void basket_arrived(struct reading *reading, roast_thread *thread)
 {
     if (reading->in_thread && reading->awaited > 0 && --reading->awaited == 0)
         roast_ladder_become(thread, reading->baskets, ROAST_ITEM_read_other);
@@ -154,7 +154,7 @@ static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
     const struct probe_names *names = &hook->state->names;
     PyObject *chunk = PyTuple_GetItem(args, 2);
 
-    basket_came(reading_here(), thread);
+    basket_arrived(reading_here(), thread);
     int64_t start_ns = roast_mono_ns();
     PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_decompress);
     struct roast_branch more = {.ns = (uint64_t)(roast_mono_ns() - start_ns)};
@@ -174,7 +174,7 @@ static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
     return hook_done(hook->state, result, "bytes of a basket");
 }
 
-/* Unpacked, with its key. */
+/* Uncompressed, with its key. */
 static bool basket_size(struct probe_state *state, PyObject *basket, uint64_t *bytes)
 {
     const struct probe_names *names = &state->names;
@@ -206,7 +206,7 @@ static PyObject *interpret(struct hook *hook, roast_thread *thread, PyObject *ar
     return hook_done(hook->state, result, "size of a basket");
 }
 
-/* executor.submit(task, ...): tasks are distinguished by the names they have in uproot. */
+/* executor.submit(task, ...): uproot's tasks are distinguished by their names. */
 PyObject *hook_submit(struct hook *hook, roast_thread *thread, PyObject *args,
                       PyObject *kwargs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_columns.c - buffers of arrays, and the columns they come from.
+/* hook_columns.c - buffers of arrays, and the columns that they are read from.
  *
- * coffea gives awkward a function for each buffer, which is called when the
- * data is used. A reader stands in for that function: it brackets the whole read. */
+ * coffea gives awkward a function for each buffer, which is called when the data is used.
+ * A reader replaces that function and times the whole read. */
 #include <string.h>
 
 #include "handlers.h"
@@ -14,16 +14,20 @@
 
 struct reader {
     PyObject_HEAD
-    PyObject *read; /* the function that gives the buffer */
+    PyObject *read; /* the function that returns the buffer */
     bool offsets;
 };
 
-static PyObject *read_buffer(struct reader *self, roast_thread *thread)
+static PyObject *reader_call(PyObject *object, PyObject *args, PyObject *kwargs)
 {
+    struct reader *self = (struct reader *)object;
     struct reading *reading = reading_here();
+    roast_thread *thread = roast_thread_current();
+
+    if (!roast_ladder_active(thread) || PyTuple_Size(args) > 0 || kwargs)
+        return PyObject_Call(self->read, args, kwargs);
     bool offsets = reading->offsets, touched = reading->touched;
     unsigned token = roast_ladder_enter(thread, ROAST_ITEM_read_other);
-
     roast_ladder_add(thread, ROAST_ITEM_hook_calls, 1);
     reading->buffers++;
     reading->offsets = self->offsets;
@@ -36,16 +40,6 @@ static PyObject *read_buffer(struct reader *self, roast_thread *thread)
     reading->touched |= touched;
     roast_ladder_leave(thread, token);
     return result;
-}
-
-static PyObject *reader_call(PyObject *object, PyObject *args, PyObject *kwargs)
-{
-    struct reader *self = (struct reader *)object;
-    roast_thread *thread = roast_thread_current();
-
-    if (!roast_ladder_active(thread) || PyTuple_Size(args) > 0 || kwargs)
-        return PyObject_Call(self->read, args, kwargs);
-    return read_buffer(self, thread);
 }
 
 static int reader_traverse(PyObject *object, visitproc visit, void *arg)
@@ -81,7 +75,7 @@ static PyObject *reader_get_attr(PyObject *object, PyObject *name)
     return PyObject_GetAttr(((struct reader *)object)->read, name);
 }
 
-/* Travels as the function it stands for. */
+/* Pickles as the function that it replaces. */
 static PyObject *reader_reduce(PyObject *object, PyObject *version)
 {
     return PyObject_CallMethod(((struct reader *)object)->read, "__reduce_ex__", "O",
@@ -127,20 +121,7 @@ static bool is_offsets(PyObject *key)
            memcmp(at, word, sizeof(word) - 1) == 0;
 }
 
-static PyObject *reader_new(struct probe_state *state, PyObject *read, bool offsets)
-{
-    struct reader *self = PyObject_GC_New(struct reader, state->reader_type);
-
-    if (!self)
-        return NULL;
-    self->read = read; /* taken */
-    self->offsets = offsets;
-    PyObject_GC_Track((PyObject *)self);
-    return (PyObject *)self;
-}
-
-/* mapping[key]: a function in virtual mode; otherwise the buffer itself, which was read
- * in this call. */
+/* mapping[key]: a function in virtual mode, otherwise the buffer itself. */
 PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
                       PyObject *kwargs)
 {
@@ -155,16 +136,19 @@ PyObject *hook_buffer(struct hook *hook, roast_thread *thread, PyObject *args,
     reading->offsets = outer;
     if (!result || !PyCallable_Check(result))
         return result;
-    PyObject *reader = reader_new(hook->state, result, offsets);
-    if (reader)
-        return reader;
-    return hook_done(hook->state, result, "a buffer");
+    struct reader *reader = PyObject_GC_New(struct reader, hook->state->reader_type);
+    if (!reader)
+        return hook_done(hook->state, result, "a buffer");
+    reader->read = result; /* takes the reference */
+    reader->offsets = offsets;
+    PyObject_GC_Track((PyObject *)reader);
+    return (PyObject *)reader;
 }
 
 /* ---- columns ------------------------------------------------------------------ */
 
-/* What coffea calls the column it reads: the last entry of its access log, else the
- * name the column has. New reference; NULL without an exception: not known. */
+/* The name of the column that coffea reads: the last entry of its access log, else the
+ * name of the handle. New reference; NULL without an exception: unknown. */
 static PyObject *column_name(struct probe_state *state, PyObject *mapping,
                              PyObject *handle)
 {
@@ -186,18 +170,6 @@ static PyObject *column_name(struct probe_state *state, PyObject *mapping,
     return name;
 }
 
-static void learn_sizes(struct probe_state *state, roast_thread *thread, int32_t branch,
-                        PyObject *handle)
-{
-    struct roast_branch more = {.sizes_known = true};
-
-    if (branch < 0 || reading_here()->facts.kind != ROAST_FILE_TTREE ||
-        roast_ladder_branch_sized(thread, branch))
-        return;
-    if (file_branch_sizes(state, handle, &more))
-        roast_ladder_branch_add(thread, branch, &more);
-}
-
 static int32_t column_number(struct probe_state *state, roast_thread *thread,
                              PyObject *mapping, PyObject *handle)
 {
@@ -205,15 +177,18 @@ static int32_t column_number(struct probe_state *state, roast_thread *thread,
     PyObject *name = is_ours ? column_name(state, mapping, handle) : NULL;
     PyObject *text = name ? text_of(name) : NULL;
     int32_t branch = text ? roast_ladder_branch(thread, text_borrow(text)) : -1;
+    struct roast_branch more = {.sizes_known = true};
 
-    if (text)
-        learn_sizes(state, thread, branch, handle);
+    if (branch >= 0 && reading_here()->facts.kind == ROAST_FILE_TTREE &&
+        !roast_ladder_branch_sized(thread, branch) &&
+        file_branch_sizes(state, handle, &more))
+        roast_ladder_branch_add(thread, branch, &more);
     Py_XDECREF(text);
     Py_XDECREF(name);
     return branch;
 }
 
-/* What went to the slices of reading so far; what a column imports is not its own. */
+/* Time in the slices of reading so far, without imports. */
 static uint64_t read_ns(roast_thread *thread)
 {
     struct roast_ladder ladder;
@@ -240,7 +215,7 @@ PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
     bool touched = reading->touched;
     reading->branch = branch + 1;
     reading->touched = false;
-    unsigned token = /* not called through a reader: everything is read at once */
+    unsigned token = /* outside of a reader: coffea is not in virtual mode */
         reading->buffers == 0 ? roast_ladder_enter(thread, ROAST_ITEM_read_other) : 0;
     uint64_t start_ns = read_ns(thread);
     PyObject *result = hook_pass(hook, args, kwargs);
@@ -259,7 +234,7 @@ PyObject *hook_extract(struct hook *hook, roast_thread *thread, PyObject *args,
 
 /* ---- parquet ------------------------------------------------------------------ */
 
-/* Whole columns are read; what they take in the file is known from its metadata. */
+/* pyarrow reads whole columns; their sizes in the file are in its metadata. */
 static void add_column(struct reading *reading, roast_thread *thread, PyObject *name)
 {
     PyObject *sizes =

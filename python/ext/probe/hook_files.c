@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_files.c - what is known of the tree that a chunk reads.
+/* hook_files.c - hooks on opening, closing and writing files and on building events, and
+ * the facts of the tree that a chunk reads.
  *
- * A file is walked once per process and run; the facts of the last files are kept. The
- * sizes of all its branches are sent with the first chunk only, and of the first files
- * only: they are the largest thing that a worker ever sends. */
+ * The branches of a file are listed once per process and run; the facts of the last files
+ * are kept. The sizes of all branches are sent with the first chunk of a file, and for
+ * the first files only: they are the largest thing that a worker ever sends. */
 #include <string.h>
 
 #include "handlers.h"
@@ -12,7 +13,7 @@
 
 enum { MOST_TABLES = 64 };
 
-/* ---- files that were seen ------------------------------------------------------ */
+/* ---- known files --------------------------------------------------------------- */
 
 static uint64_t hash_text(uint64_t hash, struct roast_str text)
 {
@@ -23,7 +24,7 @@ static uint64_t hash_text(uint64_t hash, struct roast_str text)
     return hash;
 }
 
-/* The name of a factory's part of a file is uuid/tree/entries, with slashes quoted. */
+/* The partition key of a factory is uuid/tree/entries, with slashes quoted. */
 static uint64_t key_of(struct probe_state *state, PyObject *factory, PyObject *file)
 {
     PyObject *part = PyObject_GetAttr(factory, state->names.partition_key);
@@ -59,7 +60,7 @@ static struct known_file *find_file(struct probe_state *state, uint64_t key)
     return NULL;
 }
 
-/* Takes columns. */
+/* Takes the reference to columns. */
 static struct known_file *keep_file(struct probe_state *state, uint64_t key,
                                     const struct roast_file_facts *facts,
                                     PyObject *columns)
@@ -73,7 +74,8 @@ static struct known_file *keep_file(struct probe_state *state, uint64_t key,
     return file;
 }
 
-/* The codec may be known already, from what was read in bulk. */
+/* Adds the facts of a file to the chunk. The codec may be known already, from columns
+ * that were read in bulk. */
 static void send_file(roast_thread *thread, struct known_file *file,
                       struct roast_str table)
 {
@@ -105,40 +107,40 @@ bool file_branch_sizes(struct probe_state *state, PyObject *branch,
             hook_number(branch, names->uncompressed_bytes, unpacked));
 }
 
-/* Sizes of branches as they are found. */
-struct walk {
+/* The branches of a tree and their sizes. */
+struct branch_list {
     struct probe_state *state;
-    PyObject *names;           /* list of str, owned: what rows borrow */
+    PyObject *names;           /* list of str, owned: rows borrow from it */
     struct roast_branch *rows; /* owned */
     size_t count;
     size_t cap;
     size_t name_bytes;
 };
 
-static struct roast_branch *next_row(struct walk *walk)
+static struct roast_branch *next_row(struct branch_list *found)
 {
-    if (walk->count == walk->cap) {
-        size_t cap = walk->cap ? 2 * walk->cap : 256;
-        struct roast_branch *rows = PyMem_Realloc(walk->rows, cap * sizeof(*rows));
+    if (found->count == found->cap) {
+        size_t cap = found->cap ? 2 * found->cap : 256;
+        struct roast_branch *rows = PyMem_Realloc(found->rows, cap * sizeof(*rows));
         if (!rows) {
             PyErr_NoMemory();
             return NULL;
         }
-        walk->rows = rows;
-        walk->cap = cap;
+        found->rows = rows;
+        found->cap = cap;
     }
-    walk->rows[walk->count] = (struct roast_branch){.flags = 0};
-    return &walk->rows[walk->count++];
+    found->rows[found->count] = (struct roast_branch){.flags = 0};
+    return &found->rows[found->count++];
 }
 
 /* prefix/name, or name alone; new reference. */
-static PyObject *full_name(const struct walk *walk, PyObject *branch, PyObject *prefix)
+static PyObject *full_name(struct probe_state *state, PyObject *branch,
+                           PyObject *prefix)
 {
-    const struct probe_names *names = &walk->state->names;
-    PyObject *name = hook_any_member(walk->state, branch, names->branch_name);
+    PyObject *name = hook_any_member(state, branch, state->names.branch_name);
 
     if (!name)
-        name = PyObject_GetAttr(branch, names->column_name);
+        name = PyObject_GetAttr(branch, state->names.column_name);
     if (!name || !prefix)
         return name;
     PyObject *full = PyUnicode_FromFormat("%S/%S", prefix, name);
@@ -146,27 +148,29 @@ static PyObject *full_name(const struct walk *walk, PyObject *branch, PyObject *
     return full;
 }
 
-static int walk_all(struct walk *walk, PyObject *tree, PyObject *prefix, int depth);
+static int list_branches(struct branch_list *found, PyObject *tree, PyObject *prefix,
+                         int depth);
 
-static int walk_branch(struct walk *walk, PyObject *branch, PyObject *prefix, int depth)
+static int list_branch(struct branch_list *found, PyObject *branch, PyObject *prefix,
+                       int depth)
 {
-    PyObject *name = full_name(walk, branch, prefix);
+    PyObject *name = full_name(found->state, branch, prefix);
     PyObject *text = name ? text_of(name) : NULL;
-    int status = text ? PyList_Append(walk->names, text) : -1;
-    struct roast_branch *row = status == 0 ? next_row(walk) : NULL;
+    int status = text ? PyList_Append(found->names, text) : -1;
+    struct roast_branch *row = status == 0 ? next_row(found) : NULL;
 
     if (row) {
         row->name = text_borrow(text);
-        walk->name_bytes += row->name.size_bytes;
-        row->sizes_known = file_branch_sizes(walk->state, branch, row);
-        status = walk_all(walk, branch, text, depth + 1);
+        found->name_bytes += row->name.size_bytes;
+        row->sizes_known = file_branch_sizes(found->state, branch, row);
+        status = list_branches(found, branch, text, depth + 1);
     }
     Py_XDECREF(text);
     Py_XDECREF(name);
     return row ? status : -1;
 }
 
-/* The branches of a tree or branch, as a list or tuple; new reference. */
+/* The direct branches of a tree or branch, as a list or tuple; new reference. */
 static PyObject *branches_of(struct probe_state *state, PyObject *tree)
 {
     PyObject *branches = hook_any_member(state, tree, state->names.sub_branches);
@@ -177,7 +181,7 @@ static PyObject *branches_of(struct probe_state *state, PyObject *tree)
         branches ? PyObject_GetAttr(branches, state->names.own_data) : NULL;
     PyObject *list = data && PyList_Check(data) ? Py_NewRef(data) : NULL;
     if (branches && !list) {
-        (void)guard_clear(); /* no TObjArray, which is slow to go through */
+        (void)guard_clear(); /* no TObjArray, whose items are slow to read */
         list = PySequence_Fast(branches, "branches");
     }
     Py_XDECREF(data);
@@ -185,43 +189,34 @@ static PyObject *branches_of(struct probe_state *state, PyObject *tree)
     return list;
 }
 
-/* uproot's own properties do the same, in a thousand calls for each hundred branches. */
-static int walk_all(struct walk *walk, PyObject *tree, PyObject *prefix, int depth)
+/* uproot's own properties need a thousand calls for every hundred branches. */
+static int list_branches(struct branch_list *found, PyObject *tree, PyObject *prefix,
+                         int depth)
 {
     enum { DEEPEST = 16 };
-    PyObject *list = branches_of(walk->state, tree);
-    Py_ssize_t count = list ? PySequence_Size(list) : 0;
-    int status = list ? 0 : -1;
+    PyObject *branches = branches_of(found->state, tree);
+    Py_ssize_t count = branches ? PySequence_Size(branches) : 0;
+    int status = branches ? 0 : -1;
 
     for (Py_ssize_t i = 0; i < count && status == 0 && depth < DEEPEST; i++) {
-        PyObject *branch = PySequence_GetItem(list, i);
-        status = branch ? walk_branch(walk, branch, prefix, depth) : -1;
+        PyObject *branch = PySequence_GetItem(branches, i);
+        status = branch ? list_branch(found, branch, prefix, depth) : -1;
         Py_XDECREF(branch);
     }
-    Py_XDECREF(list);
+    Py_XDECREF(branches);
     return status;
 }
 
-static void add_up(const struct walk *walk, struct roast_file_facts *facts)
+/* Adds the facts of a file to the chunk, with the sizes of its branches if the limit of
+ * files with sizes is not reached. */
+static void send_branches(roast_thread *thread, struct known_file *file,
+                          const struct branch_list *found)
 {
-    facts->branches = walk->count;
-    facts->sizes_known = walk->count > 0;
-    for (size_t i = 0; i < walk->count; i++) {
-        facts->sizes_known &= walk->rows[i].sizes_known;
-        facts->compressed_bytes += walk->rows[i].file_bytes;
-        facts->uncompressed_bytes += walk->rows[i].file_uncompressed_bytes;
-    }
-}
-
-/* Sends the file with the sizes of its branches, if there is still room for them. */
-static void tell_table(roast_thread *thread, struct known_file *file,
-                       const struct walk *walk)
-{
-    struct probe_state *state = walk->state;
-    size_t room = 16 + walk->count * ROAST_BRANCH_BOUND_BYTES + walk->name_bytes;
+    struct probe_state *state = found->state;
+    size_t room = 16 + found->count * ROAST_BRANCH_BOUND_BYTES + found->name_bytes;
     void *out = state->file_tables < MOST_TABLES ? PyMem_Malloc(room) : NULL;
     int64_t size =
-        out ? roast_branches_write(out, room, walk->rows, walk->count, NULL) : -1;
+        out ? roast_branches_write(out, room, found->rows, found->count, NULL) : -1;
 
     if (size > 0)
         state->file_tables++;
@@ -233,14 +228,20 @@ static void tell_table(roast_thread *thread, struct known_file *file,
 static void learn_ttree(struct probe_state *state, roast_thread *thread, uint64_t key,
                         PyObject *tree, struct roast_file_facts *facts)
 {
-    struct walk walk = {.state = state, .names = PyList_New(0)};
+    struct branch_list found = {.state = state, .names = PyList_New(0)};
 
-    if (walk.names && walk_all(&walk, tree, NULL, 0) == 0) {
-        add_up(&walk, facts);
-        tell_table(thread, keep_file(state, key, facts, NULL), &walk);
+    if (found.names && list_branches(&found, tree, NULL, 0) == 0) {
+        facts->branches = found.count;
+        facts->sizes_known = found.count > 0;
+        for (size_t i = 0; i < found.count; i++) {
+            facts->sizes_known &= found.rows[i].sizes_known;
+            facts->compressed_bytes += found.rows[i].file_bytes;
+            facts->uncompressed_bytes += found.rows[i].file_uncompressed_bytes;
+        }
+        send_branches(thread, keep_file(state, key, facts, NULL), &found);
     }
-    Py_XDECREF(walk.names);
-    PyMem_Free(walk.rows);
+    Py_XDECREF(found.names);
+    PyMem_Free(found.rows);
 }
 
 /* ---- ROOT files ---------------------------------------------------------------- */
@@ -296,18 +297,17 @@ static void learn_tree(struct probe_state *state, roast_thread *thread, uint64_t
                   (struct roast_str){NULL, 0});
 }
 
-void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *factory,
-                     PyObject *kwargs)
+static void learn_root(struct probe_state *state, roast_thread *thread,
+                       PyObject *factory)
 {
     struct reading *reading = reading_here();
     uint64_t key = key_of(state, factory, NULL);
     bool needs_tree = !reading->source || !find_file(state, key);
     PyObject *tree = needs_tree ? tree_of(state, factory) : NULL;
 
-    (void)kwargs;
-    if (tree && !reading->source) /* its opening was not seen */
+    if (tree && !reading->source) /* uproot.open() was not hooked */
         hook_set(&reading->source, reading_source_of(state, tree));
-    struct known_file *known = find_file(state, key); /* another thread may know now */
+    struct known_file *known = find_file(state, key); /* by another thread meanwhile */
     if (known)
         send_file(thread, known, (struct roast_str){NULL, 0});
     else if (tree && !PyErr_Occurred())
@@ -317,8 +317,8 @@ void file_learn_root(struct probe_state *state, roast_thread *thread, PyObject *
 
 /* ---- parquet files ------------------------------------------------------------- */
 
-/* Facts and {column: (bytes, uncompressed)}, made by the Python layer from the file's
- * metadata: (columns, entries, codec). */
+/* `described` is what describe_parquet() of coffea/hooks.py returns: ({column: (bytes,
+ * uncompressed)}, entries, codec, bytes of the footer). */
 static void learn_columns(struct probe_state *state, roast_thread *thread, uint64_t key,
                           PyObject *described)
 {
@@ -348,8 +348,8 @@ static void learn_columns(struct probe_state *state, roast_thread *thread, uint6
     send_file(thread, file, (struct roast_str){NULL, 0});
 }
 
-void file_learn_parquet(struct probe_state *state, roast_thread *thread,
-                        PyObject *factory, PyObject *kwargs)
+static void learn_parquet(struct probe_state *state, roast_thread *thread,
+                          PyObject *factory, PyObject *kwargs)
 {
     PyObject *path = kwargs ? PyDict_GetItemWithError(kwargs, state->names.file) : NULL;
     uint64_t key = key_of(state, factory, path);
@@ -392,7 +392,7 @@ static enum roast_codec codec_named(const unsigned char *two)
     return ROAST_CODEC_NONE;
 }
 
-/* A basket begins with a key: bytes in all (4), version (2), bytes unpacked (4), time
+/* A basket begins with a TKey: total bytes (4), version (2), unpacked bytes (4), time
  * (4), bytes of the key (2), all big endian. */
 static enum roast_codec codec_of_basket(const unsigned char *data, size_t size_bytes)
 {
@@ -427,4 +427,114 @@ void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject 
     }
     Py_XDECREF(data);
     (void)guard_clear();
+}
+
+/* ---- hooks ----------------------------------------------------------------------- */
+
+/* directory.file.source, or NULL without an exception; new reference. */
+static PyObject *source_of(struct probe_state *state, PyObject *directory)
+{
+    PyObject *file = PyObject_GetAttr(directory, state->names.file);
+    PyObject *source = file ? PyObject_GetAttr(file, state->names.source) : NULL;
+
+    Py_XDECREF(file);
+    if (!source)
+        (void)guard_clear(); /* a tree, or another object in a file */
+    return source;
+}
+
+/* Whether uproot.open(files, ...) opens the chunk's file: {file: None}. A processor may
+ * open other files while it is unpickled. If the name is unknown, the first one counts. */
+static bool opens_chunk(const struct reading *reading, const roast_thread *thread,
+                        PyObject *args)
+{
+    PyObject *files = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+
+    if (roast_ladder_phase_now(thread) != ROAST_ITEM_import || reading->opening > 0)
+        return false;
+    if (!reading->file)
+        return true;
+    bool is_it = files && (PyDict_Check(files)
+                               ? PyDict_Contains(files, reading->file) == 1
+                               : PyUnicode_Check(files) &&
+                                     PyUnicode_Compare(files, reading->file) == 0);
+    (void)guard_clear();
+    return is_it;
+}
+
+PyObject *hook_open(struct hook *hook, roast_thread *thread, PyObject *args,
+                    PyObject *kwargs)
+{
+    struct reading *reading = reading_here();
+    bool is_ours = opens_chunk(reading, thread, args);
+
+    if (PyErr_Occurred()) /* Ctrl-C */
+        return NULL;
+    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_open);
+    reading->opening++;
+    reading->opening_ours |= is_ours;
+    PyObject *result = hook_pass(hook, args, kwargs);
+    reading->opening--;
+    reading->opening_ours &= !is_ours;
+    roast_ladder_leave(thread, token);
+    if (!result || !is_ours)
+        return result;
+    roast_ladder_phase(thread, ROAST_ITEM_form);
+    hook_set(&reading->source, source_of(hook->state, result));
+    return hook_done(hook->state, result, "an opened file");
+}
+
+/* When the chunk's file is closed, process() has returned or raised. */
+PyObject *hook_close(struct hook *hook, roast_thread *thread, PyObject *args,
+                     PyObject *kwargs)
+{
+    const struct reading *reading = reading_here();
+    PyObject *closed = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+    PyObject *source = closed ? source_of(hook->state, closed) : NULL;
+    bool is_ours = reading->facts.kind == ROAST_FILE_PARQUET
+                       ? !source /* a ParquetFileContext has none */
+                       : source && source == reading->source;
+
+    Py_XDECREF(source);
+    if (PyErr_Occurred()) /* Ctrl-C */
+        return NULL;
+    if (is_ours && reading->attempts == 1 && /* not a run inside process() */
+        roast_ladder_phase_now(thread) == ROAST_ITEM_compute)
+        roast_ladder_phase(thread, ROAST_ITEM_result);
+    return hook_pass(hook, args, kwargs);
+}
+
+/* NanoEventsFactory.from_root() or from_parquet(). Events that process() builds itself are
+ * not those of the chunk. */
+PyObject *hook_factory(struct hook *hook, roast_thread *thread, PyObject *args,
+                       PyObject *kwargs)
+{
+    unsigned token = roast_ladder_enter(thread, ROAST_ITEM_form);
+    PyObject *result;
+
+    roast_ladder_phase(thread, ROAST_ITEM_form);
+    result = hook_pass(hook, args, kwargs);
+    if (result && roast_ladder_phase_now(thread) == ROAST_ITEM_form) {
+        if (hook->number == ROAST_HOOK_from_root)
+            learn_root(hook->state, thread, result);
+        else
+            learn_parquet(hook->state, thread, result, kwargs);
+    }
+    roast_ladder_leave(thread, token);
+    return hook_done(hook->state, result, "facts of a file");
+}
+
+/* When events() of the chunk returns, process() begins. */
+PyObject *hook_events(struct hook *hook, roast_thread *thread, PyObject *args,
+                      PyObject *kwargs)
+{
+    PyObject *result = hook_in_slice(hook, thread, args, kwargs, ROAST_ITEM_form);
+
+    if (!result || roast_ladder_phase_now(thread) == ROAST_ITEM_compute)
+        return result;
+    Py_ssize_t length = PyObject_Size(result);
+    if (length >= 0)
+        roast_ladder_events(thread, (uint64_t)length);
+    roast_ladder_phase(thread, ROAST_ITEM_compute);
+    return hook_done(hook->state, result, "length of the events");
 }

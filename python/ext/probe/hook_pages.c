@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_pages.c - inside a field of an RNTuple: pages.
+/* hook_pages.c - reading a field of an RNTuple: its pages.
  *
- * uproot reads them one by one, in the thread that asks. A field that was not requested
- * by name is found by the column that its pages belong to. */
+ * uproot reads pages one by one in the calling thread. A field that was not requested by
+ * name is found by the column that its pages belong to. */
 #include <string.h>
 
 #include "handlers.h"
 #include "reading.h"
 #include "support.h"
 
-/* ntuple.read_locator(locator, uncompressed_bytes): fetches a page and unpacks it. */
+/* ntuple.read_locator(locator, uncompressed_bytes): fetches and decompresses a page. */
 PyObject *hook_page(struct hook *hook, roast_thread *thread, PyObject *args,
                     PyObject *kwargs)
 {
@@ -29,16 +29,6 @@ PyObject *hook_page(struct hook *hook, roast_thread *thread, PyObject *args,
         file_learn_codec(hook->state, thread, reading->page, false);
     hook_set(&reading->page, NULL);
     return hook_done(hook->state, result, "size of a page");
-}
-
-/* ntuple.field_records */
-static PyObject *fields_of(const struct probe_names *names, PyObject *ntuple)
-{
-    PyObject *records = PyObject_GetAttr(ntuple, names->field_records);
-    PyObject *list = records ? PySequence_Fast(records, "field_records") : NULL;
-
-    Py_XDECREF(records);
-    return list;
 }
 
 /* The id of the field that a column belongs to. */
@@ -67,8 +57,8 @@ static bool is_length(const struct probe_names *names, PyObject *field)
     return is_it;
 }
 
-/* The name of a field that shows the length of another one, as nJet does for a
- * collection that has no name; NULL without an exception when there is none. */
+/* The name of a field that is the length of another one, such as nJet for a collection
+ * without a name; NULL without an exception if there is none. */
 static PyObject *alias_of(const struct probe_names *names, PyObject *fields,
                           PyObject *id)
 {
@@ -89,7 +79,7 @@ static PyObject *alias_of(const struct probe_names *names, PyObject *fields,
     return found;
 }
 
-/* Items of a collection, and collections that are not shown. */
+/* Items of a collection, and collections without a public name. */
 static bool is_nameless(PyObject *name)
 {
     struct roast_str text =
@@ -98,8 +88,8 @@ static bool is_nameless(PyObject *name)
     return text.size_bytes > 0 && text.data[0] == '_';
 }
 
-/* Goes up from *id to the field that has a name, and gives it. A field at the top is its
- * own parent. */
+/* Moves *id up to the first field that has a name, and returns the name. A field at the
+ * top is its own parent. */
 static PyObject *climb(const struct probe_names *names, PyObject *fields, PyObject **id)
 {
     enum { DEEPEST = 16 };
@@ -122,13 +112,14 @@ static PyObject *climb(const struct probe_names *names, PyObject *fields, PyObje
     return name;
 }
 
-/* The field that a column belongs to, as it is asked for; is_part: the column is not
- * that field's own, but of its items. */
+/* The name by which the field of a column is requested. is_part: the column belongs to
+ * the items of that field. */
 static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
                          PyObject *column, bool *is_part)
 {
     PyObject *own_id = field_id(names, ntuple, column);
-    PyObject *fields = own_id ? fields_of(names, ntuple) : NULL;
+    PyObject *records = own_id ? PyObject_GetAttr(ntuple, names->field_records) : NULL;
+    PyObject *fields = records ? PySequence_Fast(records, "field_records") : NULL;
     PyObject *id = Py_XNewRef(own_id);
     PyObject *name = fields ? climb(names, fields, &id) : NULL;
 
@@ -140,12 +131,13 @@ static PyObject *name_of(const struct probe_names *names, PyObject *ntuple,
     }
     Py_XDECREF(id);
     Py_XDECREF(fields);
+    Py_XDECREF(records);
     Py_XDECREF(own_id);
     return name;
 }
 
-/* The number of the field whose pages are read in bulk. Items are read with what they
- * are the items of: that is one read. */
+/* The number of a field that was not requested by name. Items are read together with
+ * their collection: that is one read. */
 static int32_t bulk_field(struct probe_state *state, roast_thread *thread,
                           PyObject *args)
 {
@@ -159,7 +151,7 @@ static int32_t bulk_field(struct probe_state *state, roast_thread *thread,
 
     roast_ladder_branch_add(thread, number, &more);
     Py_XDECREF(name);
-    (void)guard_clear(); /* another uproot: the bytes count without a name */
+    (void)guard_clear(); /* another version of uproot: bytes without a name */
     return number;
 }
 
@@ -186,7 +178,7 @@ PyObject *hook_clusters(struct hook *hook, roast_thread *thread, PyObject *args,
     return result;
 }
 
-/* Where pages are: read with the first field, but not a part of it. */
+/* The list of pages is read with the first field, but is not a part of it. */
 PyObject *hook_page_lists(struct hook *hook, roast_thread *thread, PyObject *args,
                           PyObject *kwargs)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_sources.c - requests for bytes: how many, for what, from where, how long.
+/* hook_sources.c - requests for bytes to uproot's sources: number, bytes, endpoint, time.
  *
- * A source of uproot gives single ranges, chunk(start, stop), and many at once,
- * chunks(ranges, notifications), which come later. Sources call each other; only the
- * outermost request counts. */
+ * A source reads a single range, chunk(start, stop), or requests many at once that arrive
+ * later, chunks(ranges, notifications). Sources call each other; only the outermost
+ * request counts. */
 #include <string.h>
 
 #include "handlers.h"
@@ -35,8 +35,9 @@ void reading_begin(const roast_thread *thread, PyObject *file)
     here.attempts++;
 }
 
-static void weigh(struct probe_state *state, roast_thread *thread,
-                  const struct roast_ladder *ladder)
+/* Whether the hooks cost too much in this chunk. */
+static void check_hook_cost(struct probe_state *state, roast_thread *thread,
+                            const struct roast_ladder *ladder)
 {
     uint64_t cost_ns = ladder->values[ROAST_ITEM_hook_calls] * state->hook_cost_ns;
     uint64_t time_ns = 0;
@@ -44,7 +45,7 @@ static void weigh(struct probe_state *state, roast_thread *thread,
     for (int i = 0; i < ROAST_SLICE_COUNT; i++)
         time_ns += ladder->values[i];
     roast_ladder_add(thread, ROAST_ITEM_hook_cost, cost_ns);
-    if (state->heavy_chunks >= PROBE_HEAVY_CHUNKS) /* another thread took them away */
+    if (state->heavy_chunks >= PROBE_HEAVY_CHUNKS) /* another thread removed them */
         roast_ladder_add(thread, ROAST_ITEM_hooks_missing,
                          UINT64_C(1) << ROAST_HOOK_cost);
     else if (cost_ns > time_ns / 100 * PROBE_HEAVY_PERCENT)
@@ -53,7 +54,7 @@ static void weigh(struct probe_state *state, roast_thread *thread,
         state->heavy_chunks = 0;
 }
 
-/* The counter of the source knows of everything that was requested. */
+/* The counter of the source has all bytes that were requested. */
 static void add_other_bytes(struct probe_state *state, roast_thread *thread,
                             const struct roast_ladder *ladder)
 {
@@ -78,7 +79,7 @@ void reading_finish(struct probe_state *state, roast_thread *thread)
     }
     if (roast_ladder_active(thread)) {
         roast_ladder_snapshot(thread, &ladder);
-        weigh(state, thread, &ladder);
+        check_hook_cost(state, thread, &ladder);
         add_other_bytes(state, thread, &ladder);
     }
     clear();
@@ -103,7 +104,7 @@ PyObject *reading_source_of(struct probe_state *state, PyObject *column)
 
 bool reading_owns(struct probe_state *state, PyObject *column)
 {
-    if (!here.source) /* what the processor reads while it is unpickled is not ours */
+    if (!here.source) /* reads while the processor is unpickled are not the chunk's */
         return roast_ladder_phase_now(roast_thread_current()) != ROAST_ITEM_import;
     PyObject *source = reading_source_of(state, column);
     bool is_ours = source == here.source;
@@ -113,12 +114,12 @@ bool reading_owns(struct probe_state *state, PyObject *column)
     return is_ours;
 }
 
-/* ---- where from --------------------------------------------------------------- */
+/* ---- endpoints ---------------------------------------------------------------- */
 
 static void name_endpoint(struct probe_state *state, PyObject *source)
 {
     char file[1024];
-    PyObject *path = PyObject_GetAttr(source, state->names.file_path_asked);
+    PyObject *path = PyObject_GetAttr(source, state->names.file_path_given);
 
     if (!path && guard_clear())
         path = PyObject_GetAttr(source, state->names.file_path);
@@ -135,7 +136,8 @@ static void name_endpoint(struct probe_state *state, PyObject *source)
     (void)guard_clear();
 }
 
-/* Whether the endpoint is that of a source. Another one may be where a dead one was. */
+/* Whether here.endpoint is that of the source. The weak reference is needed because a new
+ * source may have the address of a freed one. */
 static bool is_named(PyObject *source)
 {
     PyObject *named = here.named ? PyObject_CallNoArgs(here.named) : NULL;
@@ -148,7 +150,7 @@ void source_record(struct probe_state *state, roast_thread *thread, PyObject *so
                    struct roast_endpoint *more)
 {
     if (more->requests == 0 && here.endpoint[0] == '\0')
-        return; /* requests are not seen: waiting alone would look like all of it */
+        return; /* requests are not hooked: a row of waiting alone would mislead */
     if (!is_named(source)) {
         name_endpoint(state, source);
         hook_set(&here.named, PyWeakref_NewRef(source, NULL));
@@ -158,7 +160,7 @@ void source_record(struct probe_state *state, roast_thread *thread, PyObject *so
     roast_ladder_endpoint_add(thread, more);
 }
 
-/* ---- what for ----------------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------------- */
 
 static void add_bytes(roast_thread *thread, PyObject *source, uint64_t bytes)
 {
@@ -185,8 +187,8 @@ static uint64_t distance(PyObject *start, PyObject *stop)
                : 0;
 }
 
-/* A call that may wait for bytes. Those of columns are what fetch is; other waiting lies
- * inside of other slices. Gives how long it took. */
+/* A call that may wait for bytes. Waiting for columns is the slice `fetch`; other waiting
+ * lies inside other slices and is counted as storage_wait. */
 static PyObject *await_bytes(struct hook *hook, roast_thread *thread, PyObject *args,
                              PyObject *kwargs, uint64_t *wait_ns)
 {
@@ -208,8 +210,8 @@ static PyObject *await_bytes(struct hook *hook, roast_thread *thread, PyObject *
 }
 
 /* source.chunk(start, stop) */
-static PyObject *single(struct hook *hook, roast_thread *thread, PyObject *args,
-                        PyObject *kwargs)
+static PyObject *request_one(struct hook *hook, roast_thread *thread, PyObject *args,
+                             PyObject *kwargs)
 {
     PyObject *source = PyTuple_GetItem(args, 0);
     uint64_t bytes = distance(PyTuple_GetItem(args, 1), PyTuple_GetItem(args, 2));
@@ -247,7 +249,7 @@ static uint64_t sum_ranges(PyObject *ranges)
     return bytes;
 }
 
-/* Passes on a call that baskets need; if it fails, they will never come. */
+/* Calls the target; if it fails, the baskets will never arrive. */
 static PyObject *pass_for_baskets(struct hook *hook, PyObject *args, PyObject *kwargs)
 {
     PyObject *result = hook_pass(hook, args, kwargs);
@@ -257,10 +259,10 @@ static PyObject *pass_for_baskets(struct hook *hook, PyObject *args, PyObject *k
     return result;
 }
 
-/* source.chunks(ranges, notifications): what it asks for belongs to the branches that
- * it is unpacked for. From here on the baskets are waited for. */
-static PyObject *many(struct hook *hook, roast_thread *thread, PyObject *args,
-                      PyObject *kwargs)
+/* source.chunks(ranges, notifications): the bytes are counted for branches when they are
+ * decompressed. From now on the time is waiting for baskets. */
+static PyObject *request_many(struct hook *hook, roast_thread *thread, PyObject *args,
+                              PyObject *kwargs)
 {
     PyObject *source = PyTuple_GetItem(args, 0);
     PyObject *ranges = PyTuple_GetItem(args, 1);
@@ -294,13 +296,13 @@ PyObject *hook_source(struct hook *hook, roast_thread *thread, PyObject *args,
     if (here.sources > 0 || count < 2)
         return hook_pass(hook, args, kwargs);
     if (PyList_Check(PyTuple_GetItem(args, 1)))
-        return many(hook, thread, args, kwargs);
+        return request_many(hook, thread, args, kwargs);
     if (count == 3 && PyIndex_Check(PyTuple_GetItem(args, 1)))
-        return single(hook, thread, args, kwargs);
+        return request_one(hook, thread, args, kwargs);
     return hook_pass(hook, args, kwargs);
 }
 
-/* ---- ranges that come later ---------------------------------------------------- */
+/* ---- waiting for ranges that were requested before ------------------------------ */
 
 static bool is_awaited(struct probe_state *state, PyObject *chunk)
 {
@@ -313,21 +315,9 @@ static bool is_awaited(struct probe_state *state, PyObject *chunk)
     return awaited;
 }
 
-static void tell_awaited(struct probe_state *state, roast_thread *thread,
-                         PyObject *chunk, struct roast_endpoint *waited)
-{
-    struct raised raised = guard_keep_raised();
-    PyObject *source = PyObject_GetAttr(chunk, state->names.own_source);
-
-    if (source)
-        source_record(state, thread, source, waited);
-    Py_XDECREF(source);
-    guard_raise_again(&raised);
-}
-
-/* chunk.wait(insist): nothing, or waiting for a range that comes later. Baskets are
- * there when they are unpacked, or this is where their source says why not; a source
- * that waits for itself is timed as a whole. */
+/* chunk.wait(insist): returns at once if the range has arrived. Baskets have arrived when
+ * they are decompressed, or this call raises the error of their source. Inside a request
+ * the request is timed as a whole. */
 PyObject *hook_wait(struct hook *hook, roast_thread *thread, PyObject *args,
                     PyObject *kwargs)
 {
@@ -339,6 +329,11 @@ PyObject *hook_wait(struct hook *hook, roast_thread *thread, PyObject *args,
     struct roast_endpoint waited = {.requests = 0};
     PyObject *result = await_bytes(hook, thread, args, kwargs, &waited.wait_ns);
     waited.errors = !result;
-    tell_awaited(hook->state, thread, chunk, &waited);
+    struct raised raised = guard_keep_raised();
+    PyObject *source = PyObject_GetAttr(chunk, hook->state->names.own_source);
+    if (source)
+        source_record(hook->state, thread, source, &waited);
+    Py_XDECREF(source);
+    guard_raise_again(&raised);
     return hook_done(hook->state, result, "waiting for a range");
 }

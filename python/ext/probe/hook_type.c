@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook_type.c - the type of hooks: called, bound, compared and asked like what they
- * stand for. */
+/* hook_type.c - the type of hooks: they are called, bound, compared and pickled like the
+ * functions that they replace. */
 #include "handlers.h" /* Python.h comes first */
 
 #include <stddef.h>
@@ -9,12 +9,24 @@
 #include "support.h"
 #include "types.h"
 
+/* Hooks that only time the call. */
+static PyObject *time_slice(struct hook *hook, roast_thread *thread, PyObject *args,
+                            PyObject *kwargs)
+{
+    enum roast_ladder_item slice =
+        hook->number == ROAST_HOOK_find_and_load  ? ROAST_ITEM_import
+        : hook->number == ROAST_HOOK_parquet_open ? ROAST_ITEM_open
+                                                  : ROAST_ITEM_write;
+
+    return hook_in_slice(hook, thread, args, kwargs, slice);
+}
+
 static const hook_handler handlers[ROAST_HOOK_END] = {
-    [ROAST_HOOK_find_and_load] = hook_import,
+    [ROAST_HOOK_find_and_load] = time_slice,
     [ROAST_HOOK_open] = hook_open,
-    [ROAST_HOOK_parquet_open] = hook_parquet_open,
-    [ROAST_HOOK_from_root] = hook_from_root,
-    [ROAST_HOOK_from_parquet] = hook_from_parquet,
+    [ROAST_HOOK_parquet_open] = time_slice,
+    [ROAST_HOOK_from_root] = hook_factory,
+    [ROAST_HOOK_from_parquet] = hook_factory,
     [ROAST_HOOK_events] = hook_events,
     [ROAST_HOOK_close] = hook_close,
     [ROAST_HOOK_buffer] = hook_buffer,
@@ -28,7 +40,7 @@ static const hook_handler handlers[ROAST_HOOK_END] = {
     [ROAST_HOOK_clusters] = hook_clusters,
     [ROAST_HOOK_page_lists] = hook_page_lists,
     [ROAST_HOOK_parquet_read] = hook_parquet_read,
-    [ROAST_HOOK_write] = hook_write,
+    [ROAST_HOOK_write] = time_slice,
 };
 
 PyObject *hook_done(struct probe_state *state, PyObject *result, const char *where)
@@ -61,7 +73,7 @@ bool hook_whole(PyObject *object, uint64_t *value)
 
     Py_XDECREF(index);
     if (number < 0) {
-        (void)guard_clear(); /* another uproot has no such thing: not known */
+        (void)guard_clear(); /* another version of uproot: unknown */
         return false;
     }
     *value = (uint64_t)number;
@@ -77,7 +89,7 @@ bool hook_number(PyObject *object, PyObject *name, uint64_t *value)
     return known;
 }
 
-/* What an object of uproot holds itself; new reference, NULL: nothing, or an error. */
+/* A member of an uproot model itself. New reference; NULL: none, or an exception. */
 static PyObject *own_member(struct probe_state *state, PyObject *model, PyObject *name)
 {
     PyObject *members = PyObject_GetAttr(model, state->names.members);
@@ -104,8 +116,8 @@ static PyObject *base_member(struct probe_state *state, PyObject *model, PyObjec
 {
     enum { DEEPEST = 8 };
     PyObject *found = own_member(state, model, name);
-    bool looks_on = !found && !PyErr_Occurred() && depth < DEEPEST;
-    PyObject *bases = looks_on ? PyObject_GetAttr(model, state->names.bases) : NULL;
+    bool try_bases = !found && !PyErr_Occurred() && depth < DEEPEST;
+    PyObject *bases = try_bases ? PyObject_GetAttr(model, state->names.bases) : NULL;
     Py_ssize_t count = bases && PyList_Check(bases) ? PyList_Size(bases) : 0;
 
     while (!found && count-- > 0 && !PyErr_Occurred())
@@ -118,7 +130,7 @@ PyObject *hook_any_member(struct probe_state *state, PyObject *model, PyObject *
 {
     PyObject *found = base_member(state, model, name, 0);
 
-    (void)guard_clear(); /* another uproot has no such thing */
+    (void)guard_clear(); /* another version of uproot */
     return found;
 }
 
@@ -172,20 +184,19 @@ static PyObject *descr_get(PyObject *hook, PyObject *object, PyObject *type)
     return Py_NewRef(hook);
 }
 
-/* What the type of hooks has, but not a hook. */
-static bool is_shown_by_target(PyObject *name)
+/* Attributes that the type has, but that must come from the target. */
+static bool is_of_target(PyObject *name)
 {
     return PyUnicode_CompareWithASCIIString(name, "__module__") == 0 ||
            PyUnicode_CompareWithASCIIString(name, "__doc__") == 0;
 }
 
-/* Whatever a hook does not have itself, what it stands for may: uproot keeps functions
- * of its own on some of its functions. */
+/* Other attributes are those of the target: uproot stores functions on its functions. */
 static PyObject *get_attr(PyObject *object, PyObject *name)
 {
     const struct hook *self = (struct hook *)object;
 
-    if (is_shown_by_target(name))
+    if (is_of_target(name))
         return PyObject_GetAttr(self->target, name);
     PyObject *value = PyObject_GenericGetAttr(object, name);
     if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
@@ -204,7 +215,7 @@ static Py_hash_t hash(PyObject *object)
     return PyObject_Hash(((struct hook *)object)->target);
 }
 
-/* Code that keeps functions in a dict or set finds them, hooked or not. */
+/* A dict or set of functions finds a hooked one, too. */
 static PyObject *compare(PyObject *object, PyObject *other, int operation)
 {
     const struct hook *self = (struct hook *)object;
@@ -214,20 +225,20 @@ static PyObject *compare(PyObject *object, PyObject *other, int operation)
     return PyObject_RichCompare(self->target, other, operation);
 }
 
-/* Travels as whatever is in its place there, where we may not be installed; of a
- * classmethod, what is below it. */
+/* Pickles as the name of the original, because this package may not be installed where it
+ * is unpickled. */
 static PyObject *reduce(PyObject *hook, PyObject *unused)
 {
     const struct hook *self = (struct hook *)hook;
     PyObject *target = self->target;
-    const char *below = self->binding == HOOK_CLASS ? ".__func__" : "";
+    const char *suffix = self->binding == HOOK_CLASS ? ".__func__" : "";
     PyObject *module = PyObject_GetAttrString(target, "__module__");
     PyObject *name = module ? PyObject_GetAttrString(target, "__qualname__") : NULL;
     PyObject *builtins = name ? PyImport_ImportModule("builtins") : NULL;
     PyObject *eval = builtins ? PyObject_GetAttrString(builtins, "eval") : NULL;
     PyObject *text =
         eval ? PyUnicode_FromFormat("__import__('importlib').import_module(%R).%S%s",
-                                    module, name, below)
+                                    module, name, suffix)
              : NULL;
     PyObject *result = text ? Py_BuildValue("O(O)", eval, text) : NULL;
 
@@ -290,7 +301,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef getters[] = {
-    {"original", original, NULL, "What the hook stands for, as it was found.", NULL},
+    {"original", original, NULL, "What the hook replaces.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -329,7 +340,7 @@ PyType_Spec hook_spec = {
     .slots = slots,
 };
 
-/* The interpreter calls these without making a bound method first. */
+/* The interpreter calls these without creating a bound method first. */
 PyType_Spec method_hook_spec = {
     .name = "roastcoffea._probe._MethodHook",
     .basicsize = sizeof(struct hook),
@@ -339,7 +350,7 @@ PyType_Spec method_hook_spec = {
 
 /* ---- making them -------------------------------------------------------------- */
 
-/* What is called for an attribute of that kind; new reference. */
+/* The function of a classmethod or property, or the object itself; new reference. */
 static PyObject *target_of(PyObject *original, enum hook_binding binding)
 {
     switch (binding) {
@@ -362,16 +373,16 @@ PyObject *hook_new(PyObject *module, PyObject *args)
         return NULL;
     if (number < 0 || number >= ROAST_HOOK_END || !handlers[number] || binding < 0 ||
         binding > HOOK_PROPERTY) {
-        PyErr_Format(PyExc_ValueError, "no hook %d of kind %d", number, binding);
+        PyErr_Format(PyExc_ValueError, "no hook %d with binding %d", number, binding);
         return NULL;
     }
-    if (is_hook(state, original)) /* that was kept and put back */
+    if (is_hook(state, original)) /* one that other code stored and restored */
         original = ((struct hook *)original)->original;
     PyObject *target = target_of(original, (enum hook_binding)binding);
     if (!target)
         return NULL;
     if (!PyCallable_Check(target)) {
-        PyErr_Format(PyExc_TypeError, "%R cannot be called", target);
+        PyErr_Format(PyExc_TypeError, "cannot hook %R: it is not callable", target);
         Py_DECREF(target);
         return NULL;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ladder.c - what the Python layer says to the hooks, and garbage collection. */
+/* ladder.c - arming the slices of an attempt, the cost of hooks, garbage collection. */
 #include <string.h>
 #include <time.h>
 
@@ -23,9 +23,9 @@ static int64_t time_calls(PyObject *callable, PyObject *args, int calls)
     return roast_mono_ns() - start_ns;
 }
 
-/* Calls something small with and without a hook, in an attempt that is looked into, and
- * takes the quickest of a few tries of each. */
-static int64_t measure(PyObject *plain, PyObject *hooked, PyObject *args)
+/* Times a small call with and without a hook in an armed attempt; the difference of the
+ * fastest tries. */
+static int64_t measure_cost(PyObject *plain, PyObject *hooked, PyObject *args)
 {
     enum { TRIES = 7, CALLS = 20 };
     int64_t direct_ns = INT64_MAX, through_ns = INT64_MAX;
@@ -41,8 +41,7 @@ static int64_t measure(PyObject *plain, PyObject *hooked, PyObject *args)
     return through_ns > direct_ns ? (through_ns - direct_ns) / CALLS : 0;
 }
 
-/* Most calls ask a mapping for a buffer and get a function, as getattr() gives
- * one here. */
+/* Most hooked calls get a function from a mapping, like getattr() here. */
 static void calibrate(PyObject *module, struct probe_state *state)
 {
     PyObject *plain = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
@@ -50,7 +49,7 @@ static void calibrate(PyObject *module, struct probe_state *state)
         plain ? Py_BuildValue("iiO", ROAST_HOOK_buffer, HOOK_PLAIN, plain) : NULL;
     PyObject *hooked = made_of ? hook_new(module, made_of) : NULL;
     PyObject *args = hooked ? Py_BuildValue("Os", &PyTuple_Type, "__new__") : NULL;
-    int64_t cost_ns = args ? measure(plain, hooked, args) : -1;
+    int64_t cost_ns = args ? measure_cost(plain, hooked, args) : -1;
 
     state->hook_cost_ns = cost_ns > 0 ? (uint64_t)cost_ns : 1; /* 1: measured */
     Py_XDECREF(args);
@@ -61,7 +60,7 @@ static void calibrate(PyObject *module, struct probe_state *state)
 
 #define HOOK_BIT(name) (UINT64_C(1) << ROAST_HOOK_##name)
 
-/* What is watched and does not happen is none, not unknown. */
+/* A count whose hooks are in place starts at 0: it is known even if nothing happens. */
 static void begin_counts(roast_thread *thread, uint64_t missing)
 {
     static const struct {
@@ -85,7 +84,7 @@ static void begin_counts(roast_thread *thread, uint64_t missing)
     }
 }
 
-/* ladder_arm(missing): hooks are in place for the attempt that this thread began. */
+/* ladder_arm(missing): the hooks are in place, except those with these bits. */
 PyObject *ladder_arm(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
@@ -97,7 +96,7 @@ PyObject *ladder_arm(PyObject *module, PyObject *args)
     if (thread && state->hook_cost_ns == 0) {
         roast_ladder_arm(thread, missing);
         calibrate(module, state);
-        roast_ladder_disarm(thread); /* what was counted meanwhile is forgotten */
+        roast_ladder_disarm(thread); /* drops what was counted meanwhile */
     }
     if (thread) {
         const uint64_t of_rntuple = HOOK_BIT(pages) | HOOK_BIT(clusters);
@@ -117,8 +116,8 @@ PyObject *ladder_is_heavy(PyObject *module, PyObject *unused)
     return PyBool_FromLong(state->heavy_chunks >= PROBE_HEAVY_CHUNKS);
 }
 
-/* ladder_setup(own executor, describe_parquet, what a call through a hook costs in ns):
- * without the last, or if it is 0, that is measured. */
+/* ladder_setup(own executor, describe_parquet, ns that a call through a hook costs): the
+ * cost is measured if it is 0 or not given. */
 PyObject *ladder_setup(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
@@ -142,8 +141,7 @@ int64_t hook_thread_cpu_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* gc.callbacks call this before and after each collection, in the thread that makes
- * it: (phase, info). */
+/* For gc.callbacks: called with (phase, info) before and after each collection. */
 PyObject *gc_callback(PyObject *module, PyObject *args)
 {
     static _Thread_local int64_t start_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* module.c - roastcoffea._probe: state, settings and the few functions beside front.
+/* module.c - roastcoffea._probe: its state, settings and functions.
  *
- * No type is put into the module's namespace: a user who registers the package with
- * cloudpickle.register_pickle_by_value() would otherwise have to pickle C types. */
+ * The module's namespace has no types: cloudpickle.register_pickle_by_value() would have
+ * to pickle them. */
 #include "roast/version.h"
 #include "support.h"
 #include "types.h"
@@ -14,7 +14,7 @@ static struct probe_state *state_of(PyObject *module)
 
 /* ---- functions --------------------------------------------------------------- */
 
-/* Replaces a callable of the Python layer; None takes it out. */
+/* Replaces a callable of the Python layer; None removes it. */
 static void set_callable(PyObject **slot, PyObject *callable)
 {
     PyObject *old = *slot;
@@ -25,52 +25,26 @@ static void set_callable(PyObject **slot, PyObject *callable)
     Py_XDECREF(old);
 }
 
-static bool set_run_id(struct probe_state *state, PyObject *run_id)
-{
-    char *data = NULL;
-    Py_ssize_t size = 0;
-
-    if (!run_id)
-        return true;
-    state->has_run_id = run_id != Py_None;
-    if (run_id == Py_None)
-        return true;
-    if (PyBytes_AsStringAndSize(run_id, &data, &size) < 0)
-        return false;
-    if (size != ROAST_RUN_ID_BYTES) {
-        PyErr_Format(PyExc_ValueError, "run_id of %zd bytes, not 16", size);
-        return false;
-    }
-    memcpy(state->run_id, data, ROAST_RUN_ID_BYTES);
-    return true;
-}
-
 static PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"enabled", "live",     "exact_peak",
-                               "run_id",  "decorate", "byte_source",
-                               "stub",    "work",     NULL};
+    static char *keywords[] = {"enabled", "exact_peak", "decorate", "byte_source",
+                               "stub",    "work",       NULL};
     struct probe_state *state = state_of(module);
     int enabled = -1; /* not given */
-    int live = state->live;
     int exact_peak = state->exact_peak;
-    PyObject *run_id = NULL;
     PyObject *decorate = NULL;
     PyObject *byte_source = NULL;
     PyObject *stub = NULL;
     PyObject *work = NULL;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$pppOOOOO:configure", keywords,
-                                     &enabled, &live, &exact_peak, &run_id, &decorate,
-                                     &byte_source, &stub, &work))
-        return NULL;
-    if (!set_run_id(state, run_id))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$ppOOOO:configure", keywords,
+                                     &enabled, &exact_peak, &decorate, &byte_source,
+                                     &stub, &work))
         return NULL;
     if (enabled >= 0) {
         state->strikes = 0;
         state->enabled = enabled;
     }
-    state->live = live;
     state->exact_peak = exact_peak;
     set_callable(&state->decorate, decorate);
     set_callable(&state->byte_source, byte_source);
@@ -87,15 +61,14 @@ static PyObject *status(PyObject *module, PyObject *unused)
     PyObject *first_error = text_new(roast_str_of(state->first_error));
 
     (void)unused;
-    return Py_BuildValue("{s:O,s:O,s:O,s:K,s:N,s:K}", "enabled",
-                         state->enabled ? Py_True : Py_False, "live",
-                         state->live ? Py_True : Py_False, "exact_peak",
+    return Py_BuildValue("{s:O,s:O,s:K,s:N,s:K}", "enabled",
+                         state->enabled ? Py_True : Py_False, "exact_peak",
                          state->exact_peak ? Py_True : Py_False, "monitor_errors",
                          (unsigned long long)state->errors, "first_error", first_error,
                          "process_id", (unsigned long long)roast_process_id());
 }
 
-/* Counts what would else be raised, when a step of the Python layer fails. */
+/* Counts an exception of the Python layer, which is not raised. */
 static PyObject *note_error(PyObject *module, PyObject *args)
 {
     const char *where = NULL;
@@ -133,6 +106,16 @@ static PyObject *rss_mib(PyObject *module, PyObject *unused)
     return PyFloat_FromDouble(roast_mib((int64_t)rss));
 }
 
+/* Appends item and takes both references; returns list, or NULL after a failure, which an
+ * item of NULL is. */
+static PyObject *list_append(PyObject *list, PyObject *item)
+{
+    if (!item || PyList_Append(list, item) < 0)
+        Py_CLEAR(list);
+    Py_XDECREF(item);
+    return list;
+}
+
 /* The frames of a buffer as a list of records. */
 static PyObject *split_frames(struct probe_state *state, struct roast_str frames)
 {
@@ -147,9 +130,7 @@ static PyObject *split_frames(struct probe_state *state, struct roast_str frames
             raise_roast(state, &err);
         else
             record = record_new(state, (struct roast_str){frames.data, used});
-        if (!record || PyList_Append(list, record) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(record);
+        list = list_append(list, record);
         frames.data += used;
         frames.size_bytes -= used;
     }
@@ -169,7 +150,7 @@ static PyObject *take_records(PyObject *module, PyObject *unused)
     if (result)
         roast_outbox_release(&frames);
     else
-        roast_outbox_put_back(&frames); /* out of memory: not lost */
+        roast_outbox_put_back(&frames); /* out of memory: kept for the next call */
     Py_XDECREF(list);
     return result;
 }
@@ -197,9 +178,7 @@ static PyObject *records_at(PyObject *module, PyObject *args)
         PyObject *record = PyErr_Occurred()
                                ? NULL
                                : record_at(state_of(module), source, (uint32_t)row);
-        if (!record || PyList_Append(list, record) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(record);
+        list = list_append(list, record);
     }
     return list;
 }
@@ -212,16 +191,12 @@ static PyObject *fields(PyObject *module, PyObject *unused)
     (void)unused;
     for (int i = 0; list && i < ROAST_FIELD_COUNT; i++) {
         const struct roast_field_info *info = roast_field_info((enum roast_field)i);
-        PyObject *row =
-            Py_BuildValue("(Isss)", info->number, info->name, info->unit, info->text);
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
+        list = list_append(list, Py_BuildValue("(Isss)", info->number, info->name,
+                                               info->unit, info->text));
     }
     return list;
 }
 
-/* (number, name, where, what is lost) of every hook. */
 static PyObject *hooks(PyObject *module, PyObject *unused)
 {
     PyObject *list = PyList_New(0);
@@ -230,12 +205,9 @@ static PyObject *hooks(PyObject *module, PyObject *unused)
     (void)unused;
     for (unsigned i = 0; list && i < ROAST_HOOK_END; i++) {
         const struct roast_hook_info *info = roast_hook_info(i);
-        PyObject *row =
-            info ? Py_BuildValue("(Isss)", i, info->name, info->where, info->text)
-                 : NULL;
-        if (info && (!row || PyList_Append(list, row) < 0))
-            Py_CLEAR(list);
-        Py_XDECREF(row);
+        if (info)
+            list = list_append(
+                list, Py_BuildValue("(Isss)", i, info->name, info->where, info->text));
     }
     return list;
 }
@@ -260,41 +232,43 @@ static PyMethodDef functions[] = {
      "Change settings of the monitor in this process."},
     {"status", status, METH_NOARGS, "Settings and counters of the monitor."},
     {"note_error", note_error, METH_VARARGS,
-     "Counts an error of ours; one that is not an Exception is raised again."},
+     "Counts an error of the monitor; raises it if it is no Exception."},
     {"process_id", process_id, METH_NOARGS,
      "Random number of this process; another one in a forked child."},
     {"rss_mib", rss_mib, METH_NOARGS, "Resident memory now, in MiB."},
     {"take_records", take_records, METH_NOARGS,
-     "(records, dropped): what waits in this process's outbox, taken out."},
+     "Empties the outbox of this process: (records, number that was dropped)."},
     {"read_frames", read_frames, METH_O, "The records of bytes that hold frames."},
     {"attempt_begin", attempt_begin, METH_VARARGS,
-     "Opens an attempt; gives its begin frame, or None when it went to the spool."},
+     "Begins an attempt; returns its begin frame, None if a spool has it."},
     {"attempt_end", attempt_end, METH_VARARGS,
-     "Closes it; gives its frames, or None when they went to the spool. With apart:"
-     " (chunk frames or None, end frame), and the end frame is the caller's to send."},
+     "Ends it; returns its frames, None if a spool has them. With splits_end: (chunk"
+     " frames or None, end frame), and the caller sends the end frame."},
     {"attempt_packed", attempt_packed, METH_NOARGS,
-     "Its result is packed; the end frame that includes that, or None."},
+     "Its result is packed: returns the end frame with the time of packing, or None."},
     {"send_frames", send_frames, METH_VARARGS,
-     "Gives frames, or None when they went to the spool."},
-    {"surround", surround, METH_O,
-     "Gives a class a __call__ without a frame: between entered() and left()."},
-    {"hook", hook_new, METH_VARARGS, "Something to put in the place of a callable."},
-    {"ladder_arm", ladder_arm, METH_VARARGS, "Look into the attempt of this thread."},
+     "Writes frames to the spools; returns them if that is not possible, else None."},
+    {"frameless_call", frameless_call, METH_O,
+     "Gives a class a __call__ without a Python frame: before_call(), the function,"
+     " after_call()."},
+    {"hook", hook_new, METH_VARARGS, "A hook to put in place of a callable."},
+    {"ladder_arm", ladder_arm, METH_VARARGS,
+     "Starts the slices of this thread's attempt: hooks are in place."},
     {"ladder_is_heavy", ladder_is_heavy, METH_NOARGS,
      "Whether the hooks cost too much in the last chunks."},
-    {"ladder_setup", ladder_setup, METH_VARARGS, "What the hooks need to know."},
+    {"ladder_setup", ladder_setup, METH_VARARGS,
+     "Sets uproot's executor, describe_parquet and the cost of a hook call."},
     {"hooks", hooks, METH_NOARGS, "(number, name, where, what is lost) of every hook."},
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"frame_of", frame_of, METH_VARARGS,
      "The frame of a mapping with the keys of a record; number is its sequence if it "
      "has none."},
-    {"ambient_ask", ambient_ask, METH_O,
-     "Who is asked about decorated functions that are not switched on, or None."},
-    {"ambient_shelve", ambient_shelve, METH_O, "Keep an object with the library."},
-    {"ambient_shelved", ambient_shelved, METH_NOARGS, "That object, or None."},
+    {"set_unswitched_call", set_unswitched_call, METH_O,
+     "Sets what is called for decorated functions that no Runner switched on, or "
+     "None."},
     {"records_at", records_at, METH_VARARGS,
-     "Records whose frames source.frame(row) gives when they are read."},
+     "Records that read their frames with source.frame(row) on first access."},
     {"fields", fields, METH_NOARGS, "(number, name, unit, meaning) of every field."},
     {NULL, NULL, 0, NULL},
 };
@@ -320,14 +294,12 @@ static int make_types(PyObject *module, struct probe_state *state)
 {
     state->front_type = make_type(module, &front_spec);
     state->section_type = make_type(module, &section_spec);
-    state->null_type = make_type(module, &null_spec);
     state->record_type = make_type(module, &record_spec);
     state->hook_type = make_type(module, &hook_spec);
     state->method_hook_type = make_type(module, &method_hook_spec);
     state->reader_type = make_type(module, &reader_spec);
-    return state->front_type && state->section_type && state->null_type &&
-                   state->record_type && state->hook_type && state->method_hook_type &&
-                   state->reader_type
+    return state->front_type && state->section_type && state->record_type &&
+                   state->hook_type && state->method_hook_type && state->reader_type
                ? 0
                : -1;
 }
@@ -341,7 +313,7 @@ static PyObject *import_name(const char *module_name, const char *name)
     return object;
 }
 
-/* Record reads like a dict for code that asks isinstance(x, Mapping). */
+/* So that isinstance(record, Mapping) is true. */
 static int register_mapping(struct probe_state *state)
 {
     PyObject *mapping = import_name("collections.abc", "Mapping");
@@ -364,8 +336,8 @@ static int make_exceptions(PyObject *module, struct probe_state *state)
         return -1;
     state->format_error = PyErr_NewExceptionWithDoc(
         "roastcoffea._probe.FormatError",
-        "Bytes that do not follow the format; `.code` says how.", state->roast_error,
-        NULL);
+        "Bytes that do not follow the format; `.code` is the reason.",
+        state->roast_error, NULL);
     if (!state->format_error)
         return -1;
     return PyModule_AddObjectRef(module, "FormatError", state->format_error);
@@ -376,7 +348,7 @@ static int make_objects(PyObject *module, struct probe_state *state)
     state->default_dict = import_name("collections", "defaultdict");
     state->ordered_dict = import_name("collections", "OrderedDict");
     state->method_type = import_name("types", "MethodType");
-    state->null_context = null_context_new(state);
+    state->null_context = section_new(state, NULL, ROAST_SECTION_TIME, NULL);
     state->front = front_new(module, state);
     if (!state->default_dict || !state->ordered_dict || !state->method_type ||
         !state->null_context || !state->front)
@@ -405,37 +377,13 @@ static int execute(PyObject *module)
     return PyModule_AddStringConstant(module, "version", ROAST_VERSION);
 }
 
-/* Calls ACT for every pointer the state owns. */
-#define PROBE_OWNED(ACT, state) \
-    ACT((state)->front); \
-    ACT((state)->null_context); \
-    ACT((state)->front_type); \
-    ACT((state)->section_type); \
-    ACT((state)->null_type); \
-    ACT((state)->record_type); \
-    ACT((state)->hook_type); \
-    ACT((state)->method_hook_type); \
-    ACT((state)->reader_type); \
-    ACT((state)->method_type); \
-    ACT((state)->own_executor); \
-    ACT((state)->describe_parquet); \
-    ACT((state)->default_dict); \
-    ACT((state)->ordered_dict); \
-    ACT((state)->chunk_property); \
-    ACT((state)->decorate); \
-    ACT((state)->byte_source); \
-    ACT((state)->work); \
-    ACT((state)->stub); \
-    ACT((state)->known_class); \
-    ACT((state)->known_events); \
-    ACT((state)->roast_error); \
-    ACT((state)->format_error)
-
 static int traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct probe_state *state = state_of(module);
 
-    PROBE_OWNED(Py_VISIT, state);
+#define OWNED(type, name) Py_VISIT(state->name);
+    PROBE_OWNED(OWNED)
+#undef OWNED
     for (int i = 0; i < PROBE_KNOWN_FILES; i++)
         Py_VISIT(state->known_files[i].columns);
     return 0;
@@ -445,7 +393,9 @@ static int clear(PyObject *module)
 {
     struct probe_state *state = state_of(module);
 
-    PROBE_OWNED(Py_CLEAR, state);
+#define OWNED(type, name) Py_CLEAR(state->name);
+    PROBE_OWNED(OWNED)
+#undef OWNED
     for (int i = 0; i < PROBE_KNOWN_FILES; i++)
         Py_CLEAR(state->known_files[i].columns);
     for (int i = 0; i < PROBE_KEPT_TEXTS; i++)

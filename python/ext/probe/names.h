@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* names.h - attributes and keys of other people's objects. */
+/* names.h - attributes and keys of objects of coffea, uproot and users. */
 #ifndef ROAST_EXT_NAMES_H
 #define ROAST_EXT_NAMES_H
 
 #include <Python.h>
 
-/* Names looked up in other objects, interned once. NAME(c identifier, "text"). */
+/* Interned once. NAME(c identifier, "text"). */
 #define PROBE_NAMES(NAME) \
     NAME(metadata, "metadata") \
     NAME(dataset, "dataset") \
@@ -36,7 +36,7 @@
     NAME(own_stop, "_stop") \
     NAME(raw_data, "_raw_data") \
     NAME(file_path, "file_path") \
-    NAME(file_path_asked, "_file_path_orig") \
+    NAME(file_path_given, "_file_path_orig") \
     NAME(access_log, "_access_log") \
     NAME(branch, "branch") \
     NAME(branches, "branches") \

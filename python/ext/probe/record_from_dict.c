@@ -1,19 +1,127 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record_from_dict.c - the frame of a mapping with the keys of a record.
  *
- * The reverse of record_dict.c, by the same list: what a key means and its unit is in
- * record_views.def; inside_from_dict.c does the ladder and what was read. Keys of the
- * user stay with the mapping, which the caller keeps; only what formulas read goes into
- * the frame. A value of the wrong type leaves its field absent. */
+ * The reverse of record_type.c, by the same list: record_views.def has the meaning and
+ * unit of every key; reads_from_dict.c does the ladder and what was read. Keys that the
+ * user added are not stored: the frame holds what formulas read, and the caller keeps the
+ * mapping. A value of the wrong type leaves its field absent. */
+#include "from_dict.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "mapping.h"
 #include "types.h"
+
+/* ---- reading a mapping --------------------------------------------------------- */
+
+PyObject *mapping_item(PyObject *mapping, const char *key)
+{
+    PyObject *value = PyErr_Occurred() ? NULL : PyMapping_GetItemString(mapping, key);
+
+    if (!value)
+        (void)guard_clear();
+    if (value == Py_None)
+        Py_CLEAR(value);
+    return value;
+}
+
+bool number_of(PyObject *object, double *number)
+{
+    *number = object ? PyFloat_AsDouble(object) : NAN;
+    if (PyErr_Occurred())
+        (void)guard_clear();
+    else if (object && isfinite(*number))
+        return true;
+    return false;
+}
+
+bool mapping_number(PyObject *mapping, const char *key, double *number)
+{
+    PyObject *value = mapping_item(mapping, key);
+    bool known = number_of(value, number);
+
+    Py_XDECREF(value);
+    return known;
+}
+
+uint64_t whole_of(double value, double scale)
+{
+    double scaled = nearbyint(value * scale);
+    return scaled >= 0 && scaled < 9e18 ? (uint64_t)scaled : 0;
+}
+
+/* Takes the reference to text, which may be NULL. */
+static struct roast_str keep_text(PyObject *kept, PyObject *text)
+{
+    struct roast_str borrowed = {NULL, 0};
+
+    if (text && PyList_Append(kept, text) == 0)
+        borrowed = text_borrow(text);
+    Py_XDECREF(text);
+    (void)guard_clear();
+    return borrowed;
+}
+
+struct roast_str text_kept(PyObject *kept, PyObject *object)
+{
+    return keep_text(kept, object ? text_redacted(object) : NULL);
+}
+
+struct roast_str file_kept(PyObject *kept, PyObject *object)
+{
+    return keep_text(kept, object ? file_redacted(object) : NULL);
+}
+
+uint64_t mapping_whole(PyObject *mapping, const char *key, double scale)
+{
+    double number = 0;
+    return mapping_number(mapping, key, &number) ? whole_of(number, scale) : 0;
+}
+
+PyObject *mapping_dict(PyObject *mapping, const char *key)
+{
+    PyObject *found = mapping_item(mapping, key);
+    PyObject *copy = found && PyDict_Check(found) ? PyDict_Copy(found) : NULL;
+
+    Py_XDECREF(found);
+    (void)guard_clear();
+    return copy;
+}
+
+bool part_room(struct record_parts *parts, size_t size_bytes)
+{
+    parts->out = PyMem_Malloc(size_bytes);
+    if (!parts->out)
+        PyErr_NoMemory();
+    return parts->out != NULL;
+}
+
+int part_finish(struct record_parts *parts, enum roast_field field, int64_t size,
+                const roast_error *err)
+{
+    PyObject *bytes = NULL;
+    int status = -1;
+
+    if (size < 0)
+        raise_roast(parts->state, err);
+    else
+        bytes = PyBytes_FromStringAndSize(parts->out, (Py_ssize_t)size);
+    if (bytes)
+        status = PyList_Append(parts->kept, bytes);
+    if (status == 0)
+        roast_record_set_str(parts->rec, field,
+                             (struct roast_str){PyBytes_AsString(bytes), (size_t)size});
+    Py_XDECREF(bytes);
+    PyMem_Free(parts->out);
+    parts->out = NULL;
+    return status;
+}
+
+/* ---- the record ---------------------------------------------------------------- */
 
 enum { MAX_SECTIONS = 256 };
 
-/* A mapping on its way into a record. */
+/* A record while it is built. */
 struct builder {
     struct record_parts parts;
     roast_record rec;
@@ -51,7 +159,7 @@ static void set_view(struct builder *builder, const struct roast_view *view,
     case ROAST_VIEW_EPOCH_S:
     case ROAST_VIEW_MIB:
     case ROAST_VIEW_GB:
-        if (is_count && PyLong_Check(value)) { /* keeps all its digits */
+        if (is_count && PyLong_Check(value)) { /* a double has fewer digits */
             unsigned long long whole = PyLong_AsUnsignedLongLong(value);
             if (!PyErr_Occurred())
                 roast_record_set_u64(rec, view->field, whole);
@@ -65,7 +173,7 @@ static void set_view(struct builder *builder, const struct roast_view *view,
     }
 }
 
-/* Several keys may stand for one field; the first one with a usable value counts. */
+/* Several keys may name one field; the first one with a usable value counts. */
 static void set_views(struct builder *builder)
 {
     size_t count = 0;
@@ -83,20 +191,16 @@ static void set_views(struct builder *builder)
         roast_record_set_u64(&builder->rec, ROAST_FIELD_status, ROAST_CHUNK_OK);
 }
 
-static double number_at(PyObject *mapping, const char *key)
-{
-    double number = NAN;
-
-    return mapping_number(mapping, key, &number) ? number : NAN;
-}
-
 static void set_times(struct builder *builder)
 {
-    const struct roast_record_times given = {
-        number_at(builder->parts.mapping, "t_start"),
-        number_at(builder->parts.mapping, "t_end"),
-        number_at(builder->parts.mapping, "timestamp")};
+    static const char *const keys[] = {"t_start", "t_end", "timestamp"};
+    double numbers[3];
 
+    for (int i = 0; i < 3; i++) {
+        if (!mapping_number(builder->parts.mapping, keys[i], &numbers[i]))
+            numbers[i] = NAN;
+    }
+    const struct roast_record_times given = {numbers[0], numbers[1], numbers[2]};
     roast_record_set_times(&builder->rec, &given);
 }
 
@@ -141,7 +245,7 @@ static unsigned long long whole_at(PyObject *mapping, const char *key)
     return 0;
 }
 
-/* From hex digits; all zero when the text is no run id. */
+/* From hex digits; out stays 0 if the text is no run id. */
 static void read_run_id(unsigned char out[ROAST_RUN_ID_BYTES], PyObject *value)
 {
     struct roast_str hex = {NULL, 0};
@@ -156,8 +260,8 @@ static void read_run_id(unsigned char out[ROAST_RUN_ID_BYTES], PyObject *value)
     }
 }
 
-/* A mapping that was made from one of our records keeps that record's identity, so that a
- * run counts it once. Others get the number of the caller. */
+/* A mapping that was made from one of our records has its identity, so that a run counts
+ * it once. Others get the caller's number. */
 static void set_identity(struct builder *builder, unsigned long number)
 {
     PyObject *mapping = builder->parts.mapping;
@@ -198,7 +302,7 @@ static void add_section(struct builder *builder, PyObject *name,
     builder->sections[builder->section_count++] = section;
 }
 
-/* {name: number}, the shape of `timing`, `memory` and `bytes`. */
+/* {name: number}, as in `timing`, `memory` and `bytes`. */
 static void add_dict(struct builder *builder, const char *key,
                      enum roast_section_kind kind)
 {
@@ -215,7 +319,7 @@ static void add_dict(struct builder *builder, const char *key,
     Py_XDECREF(dict);
 }
 
-/* [{section_name, time_delta}], where there is no `timing`. */
+/* [{section_name, time_delta}], if there is no `timing`. */
 static void add_list(struct builder *builder)
 {
     PyObject *list = mapping_item(builder->parts.mapping, "sections");
@@ -257,8 +361,8 @@ static int set_sections(struct builder *builder)
 
 /* ---- the frame ----------------------------------------------------------------- */
 
-/* The end frame of a record that a worker made: it has the time of the whole attempt.
- * False where there is none. */
+/* The end frame, which has the time of the whole attempt. False: none, because the record
+ * was not made by a worker. */
 static bool make_end(roast_record *end, const struct builder *builder)
 {
     const roast_record *rec = &builder->rec;
@@ -292,7 +396,7 @@ static PyObject *build(struct builder *builder, unsigned long number)
     if (!PyErr_Occurred())
         set_error(builder);
     if (PyErr_Occurred() || set_sections(builder) < 0 || PyErr_Occurred() ||
-        inside_from_mapping(parts) < 0)
+        reads_from_mapping(parts) < 0)
         return NULL;
     roast_record end;
     bool has_end = make_end(&end, builder);
@@ -321,7 +425,7 @@ PyObject *frame_of(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Ok", &mapping, &number))
         return NULL;
     if (!PyMapping_Check(mapping) || PyUnicode_Check(mapping) || PyList_Check(mapping))
-        return PyErr_Format(PyExc_TypeError, "a chunk record is a mapping, not %R",
+        return PyErr_Format(PyExc_TypeError, "a chunk record must be a mapping, not %R",
                             Py_TYPE(mapping));
     struct builder *builder = PyMem_Calloc(1, sizeof(*builder));
     if (!builder)

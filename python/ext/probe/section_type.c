@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* section_type.c - what `with track_time(self, "x"):` enters and leaves.
+/* section_type.c - the context manager of `with track_time(self, "x"):`.
  *
- * Two types: a section, and one shared object that does nothing, for code that runs
- * outside a measured chunk. Neither ever raises or swallows an exception. */
+ * Outside of a measured chunk one shared section without a name is used, which does
+ * nothing. A section never raises an exception of its own, nor does it suppress one. */
 #include "chunk.h"
 #include "support.h"
 #include "types.h"
 
 struct section {
     PyObject_HEAD
-    PyObject *name;   /* str */
+    PyObject *name;   /* str; NULL: does nothing */
     PyObject *source; /* byte counter of track_bytes, else NULL */
     struct probe_state *state;
     enum roast_section_kind kind;
@@ -17,25 +17,19 @@ struct section {
     uint64_t start_bytes;
 };
 
-/* One dead section is kept for the next: they come and go one at a time. */
-static struct section *section_alloc(struct probe_state *state)
-{
-    PyObject *spare = state->spare_section;
-
-    if (!spare)
-        return PyObject_New(struct section, state->section_type);
-    state->spare_section = NULL;
-    return (struct section *)PyObject_Init(spare, state->section_type);
-}
-
+/* The memory of one freed section is reused: usually one section is open at a time. */
 PyObject *section_new(struct probe_state *state, PyObject *name,
                       enum roast_section_kind kind, PyObject *source)
 {
-    struct section *self = section_alloc(state);
+    PyObject *spare = state->spare_section;
+    struct section *self =
+        spare ? (struct section *)PyObject_Init(spare, state->section_type)
+              : PyObject_New(struct section, state->section_type);
 
+    state->spare_section = NULL;
     if (!self)
         return NULL;
-    self->name = Py_NewRef(name);
+    self->name = Py_XNewRef(name);
     self->source = Py_XNewRef(source);
     self->state = state;
     self->kind = kind;
@@ -67,7 +61,7 @@ static roast_thread *measuring_thread(void)
 static PyObject *section_enter(PyObject *object, PyObject *unused)
 {
     struct section *self = (struct section *)object;
-    roast_thread *thread = measuring_thread();
+    roast_thread *thread = self->name ? measuring_thread() : NULL;
 
     (void)unused;
     if (!thread)
@@ -79,7 +73,7 @@ static PyObject *section_enter(PyObject *object, PyObject *unused)
     return Py_NewRef(object);
 }
 
-/* Bytes since enter. A counter that went away or backwards counts as nothing read. */
+/* Bytes since enter; 0 if the counter is gone or went backwards. */
 static uint64_t bytes_since(struct section *self)
 {
     uint64_t now = 0;
@@ -93,11 +87,11 @@ static uint64_t bytes_since(struct section *self)
 static PyObject *section_exit(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
     struct section *self = (struct section *)object;
-    roast_thread *thread = measuring_thread();
+    roast_thread *thread = self->token.serial != 0 ? measuring_thread() : NULL;
 
-    if (thread && self->token.serial != 0) {
+    if (thread) {
         uint64_t bytes = self->source ? bytes_since(self) : 0;
-        PyObject *interrupt[3]; /* a Ctrl-C that arrived in the foreign property */
+        PyObject *interrupt[3]; /* a Ctrl-C that arrived while uproot was called */
         PyErr_Fetch(&interrupt[0], &interrupt[1], &interrupt[2]);
         if (nargs > 2 && args[1] != Py_None)
             call_section_failed(self->state, thread, args[1], args[2]);
@@ -126,52 +120,4 @@ PyType_Spec section_spec = {
     .basicsize = sizeof(struct section),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = section_slots,
-};
-
-/* ---- nothing ----------------------------------------------------------------- */
-
-PyObject *null_context_new(struct probe_state *state)
-{
-    return PyObject_New(PyObject, state->null_type);
-}
-
-static void null_dealloc(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-
-    PyObject_Free(object);
-    Py_DECREF(type);
-}
-
-static PyObject *null_enter(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    return Py_NewRef(object);
-}
-
-static PyObject *null_exit(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
-{
-    (void)object;
-    (void)args;
-    (void)nargs;
-    return Py_NewRef(Py_False);
-}
-
-static PyMethodDef null_methods[] = {
-    {"__enter__", null_enter, METH_NOARGS, NULL},
-    {"__exit__", (PyCFunction)(void (*)(void))null_exit, METH_FASTCALL, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyType_Slot null_slots[] = {
-    {Py_tp_dealloc, null_dealloc},
-    {Py_tp_methods, null_methods},
-    {0, NULL},
-};
-
-PyType_Spec null_spec = {
-    .name = "roastcoffea._probe.Nothing",
-    .basicsize = sizeof(PyObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = null_slots,
 };

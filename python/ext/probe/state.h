@@ -18,11 +18,11 @@ enum {
     PROBE_ERROR_BYTES = 256,
     PROBE_KNOWN_FILES = 64,
     PROBE_KEPT_TEXTS = 1024,
-    PROBE_HEAVY_CHUNKS = 3, /* in a row, and the hooks are given up */
+    PROBE_HEAVY_CHUNKS = 3, /* in a row, then the hooks are removed */
     PROBE_HEAVY_PERCENT = 5 /* of a chunk's time in hooks is too much */
 };
 
-/* A file whose tree was looked at. */
+/* A file whose facts are known. */
 struct known_file {
     bool used;
     uint64_t key;
@@ -31,46 +31,49 @@ struct known_file {
     uint64_t footer_bytes; /* of a parquet file, read whenever it is opened */
 };
 
-/* The module's state; every pointer is owned. */
+/* References that the state owns: OWNED(type, name). */
+#define PROBE_OWNED(OWNED) \
+    OWNED(PyObject, front)        /* the object whose methods users call */ \
+    OWNED(PyObject, null_context) /* what track_*() return outside a chunk */ \
+    OWNED(PyTypeObject, front_type) \
+    OWNED(PyTypeObject, section_type) \
+    OWNED(PyTypeObject, record_type) \
+    OWNED(PyTypeObject, hook_type) \
+    OWNED(PyTypeObject, method_hook_type) \
+    OWNED(PyTypeObject, reader_type) \
+    OWNED(PyObject, method_type)      /* types.MethodType */ \
+    OWNED(PyObject, own_executor)     /* uproot's class: runs tasks in the caller */ \
+    OWNED(PyObject, describe_parquet) /* callable of the Python layer */ \
+    OWNED(PyObject, default_dict)     /* collections.defaultdict, OrderedDict */ \
+    OWNED(PyObject, ordered_dict) \
+    OWNED(PyObject, chunk_property) /* the chunk of the calling thread */ \
+    OWNED(PyObject, decorate)       /* callables of the Python layer */ \
+    OWNED(PyObject, byte_source) \
+    OWNED(PyObject, work) \
+    OWNED(PyObject, stub)        /* what front.__reduce__() returns */ \
+    OWNED(PyObject, known_class) /* processor class that has chunk_property already */ \
+    OWNED(PyObject, known_events) /* class of the last events */ \
+    OWNED(PyObject, roast_error)  /* exception types */ \
+    OWNED(PyObject, format_error)
+
 struct probe_state {
-    PyObject *front;        /* the object whose methods users call */
-    PyObject *null_context; /* what track_*() give outside a chunk */
-    PyTypeObject *front_type;
-    PyTypeObject *section_type;
-    PyTypeObject *null_type;
-    PyTypeObject *record_type;
-    PyTypeObject *hook_type;
-    PyTypeObject *method_hook_type;
-    PyTypeObject *reader_type;
-    PyObject *method_type;      /* types.MethodType */
-    PyObject *own_executor;     /* uproot's, which works in the thread that asks */
-    PyObject *describe_parquet; /* callable of the Python layer */
-    PyObject *default_dict;     /* collections.defaultdict, OrderedDict */
-    PyObject *ordered_dict;
-    PyObject *chunk_property; /* gives each thread its own chunk */
-    PyObject *decorate;       /* callables of the Python layer */
-    PyObject *byte_source;
-    PyObject *work;
-    PyObject *stub;         /* arguments that rebuild front anywhere */
-    PyObject *known_class;  /* processor class that is prepared already */
-    PyObject *known_events; /* class of events seen last ... */
-    bool events_have_attrs; /* ... and whether they may lead to a file */
-    PyObject *roast_error;  /* exception types */
-    PyObject *format_error;
+#define OWNED(type, name) type *name;
+    PROBE_OWNED(OWNED)
+#undef OWNED
+    bool events_have_attrs; /* known_events has `attrs`, which lead to a file */
     struct probe_names names;
     PyObject *kept_texts[PROBE_KEPT_TEXTS]; /* str that records share, or NULL */
     struct known_file known_files[PROBE_KNOWN_FILES];
     unsigned next_file;
     unsigned file_tables;    /* files whose branch sizes were sent */
     uint64_t hook_cost_ns;   /* of one call through a hook; 0: not measured */
-    unsigned heavy_chunks;   /* in a row, in which they cost too much; then it stays */
-    PyObject *spare_section; /* memory of a dead section, or NULL */
-    bool enabled, live, exact_peak, has_run_id;
-    unsigned char run_id[ROAST_RUN_ID_BYTES];
+    unsigned heavy_chunks;   /* in a row, in which the hooks cost too much */
+    PyObject *spare_section; /* memory of a freed section, or NULL */
+    bool enabled, exact_peak;
     uint64_t errors;        /* of the monitor, in this process */
     uint64_t strikes;       /* those since it was switched on */
     char loose_run[16];     /* id of the run that loose_errors belong to */
-    uint64_t source_errors; /* those of byte_source */
+    uint64_t source_errors; /* of byte_source */
     uint64_t loose_errors;  /* outside of chunks, not yet in an end frame */
     char first_loose_error[PROBE_ERROR_BYTES], first_error[PROBE_ERROR_BYTES];
 };

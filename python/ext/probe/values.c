@@ -1,14 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* values.c - Python values to the free-form values of a record.
+/* values.c - Python objects as text (UTF-8) and as free-form values of a record.
  *
- * null, bool, int64, double, str, bytes, list, tuple, dict are kept; numpy scalars
- * through their item(); anything else as its repr, which is counted. A value that is
- * too deep or too large is taken back whole and counted as dropped. */
+ * Values keep null, bool, int64, double, str, bytes, list, tuple and dict; numpy scalars
+ * go through item(). Any other object is stored as its repr, and counted. A value that is
+ * too deep or too large is removed again and counted as dropped. */
 #include "support.h"
+
+/* ---- text ----------------------------------------------------------------------- */
+
+struct roast_str text_borrow(PyObject *str)
+{
+    Py_ssize_t size = 0;
+    const char *data = PyUnicode_AsUTF8AndSize(str, &size);
+
+    if (!data)
+        PyErr_Clear();
+    return (struct roast_str){data, (size_t)size};
+}
+
+/* Lone surrogates have no UTF-8; "\udc80" as six characters does. */
+static PyObject *escape_surrogates(PyObject *str)
+{
+    PyObject *bytes = PyUnicode_AsEncodedString(str, "utf-8", "backslashreplace");
+    PyObject *plain =
+        bytes ? PyUnicode_FromEncodedObject(bytes, "utf-8", "replace") : NULL;
+
+    Py_XDECREF(bytes);
+    return plain;
+}
+
+PyObject *text_of(PyObject *object)
+{
+    PyObject *str = PyUnicode_CheckExact(object) ? Py_NewRef(object) : NULL;
+
+    if (!str)
+        str = PyObject_Str(object);
+    if (!str || text_borrow(str).data)
+        return str;
+    PyObject *escaped = escape_surrogates(str);
+    Py_DECREF(str);
+    return escaped;
+}
+
+typedef size_t redactor(char *out, size_t out_bytes, struct roast_str text);
+
+/* Takes the reference to text; returns a new one to the redacted text. */
+static PyObject *redacted(PyObject *text, redactor *redact)
+{
+    struct roast_str str = text_borrow(text);
+    size_t room = 2 * str.size_bytes + 16; /* `***` may be longer than a secret */
+    char *plain = PyMem_Malloc(room);
+    PyObject *clean = NULL;
+
+    if (plain)
+        clean = text_new((struct roast_str){plain, redact(plain, room, str)});
+    else
+        PyErr_NoMemory();
+    PyMem_Free(plain);
+    Py_DECREF(text);
+    return clean;
+}
+
+PyObject *text_redacted(PyObject *object)
+{
+    PyObject *text = text_of(object);
+    struct roast_str str = text ? text_borrow(text) : (struct roast_str){NULL, 0};
+
+    return str.data && roast_str_may_hold_secret(str) ? redacted(text, roast_str_redact)
+                                                      : text;
+}
+
+PyObject *file_redacted(PyObject *object)
+{
+    PyObject *text = text_of(object);
+
+    return text ? redacted(text, roast_str_redact_file) : NULL;
+}
+
+PyObject *text_new(struct roast_str text)
+{
+    return PyUnicode_DecodeUTF8(text.data, (Py_ssize_t)text.size_bytes, "replace");
+}
+
+/* ---- values --------------------------------------------------------------------- */
 
 enum { REPR_MAX_BYTES = 1024 };
 
-/* One conversion under way. */
 struct writer {
     struct probe_state *state;
     roast_thread *thread;
@@ -56,9 +133,9 @@ static int put_int(struct writer *w, PyObject *value)
     return 0;
 }
 
-/* What is left of bytes that are text, and so may hold a secret as text does; NULL, with
- * or without an exception, for others. */
-static PyObject *text_in(struct roast_str bytes)
+/* Bytes that are text may contain a secret: the redacted text. NULL, with or without an
+ * exception, for other bytes. */
+static PyObject *redacted_bytes(struct roast_str bytes)
 {
     for (size_t i = 0; i < bytes.size_bytes; i++) {
         if ((unsigned char)bytes.data[i] < '\t')
@@ -79,7 +156,7 @@ static int put_bytes(struct writer *w, PyObject *value)
     if (PyBytes_AsStringAndSize(value, &data, &size) < 0)
         return -1;
     struct roast_str bytes = {data, (size_t)size};
-    PyObject *clean = text_in(bytes);
+    PyObject *clean = redacted_bytes(bytes);
     if (PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_UnicodeError))
             return -1;
@@ -92,7 +169,7 @@ static int put_bytes(struct writer *w, PyObject *value)
 
 static int put_list(struct writer *w, PyObject *value, int depth)
 {
-    PyObject *items = PySequence_Tuple(value); /* ours: repr() may change the list */
+    PyObject *items = PySequence_Tuple(value); /* a copy: repr() may change the list */
     Py_ssize_t count = items ? PyTuple_Size(items) : -1;
     int status = count < 0 ? -1 : 0;
 
@@ -104,19 +181,14 @@ static int put_list(struct writer *w, PyObject *value, int depth)
     return status;
 }
 
-/* Whether a value may be a secret: whether something is so, or is not there, is none. */
-static bool can_be_secret(PyObject *value)
-{
-    return value != Py_None && !PyBool_Check(value);
-}
-
 static int put_entry(struct writer *w, PyObject *key, PyObject *value, int depth)
 {
     PyObject *name = text_redacted(key);
 
     if (!name)
         return -1;
-    bool is_secret = roast_str_names_secret(text_borrow(name)) && can_be_secret(value);
+    bool is_secret = roast_str_names_secret(text_borrow(name)) && value != Py_None &&
+                     !PyBool_Check(value);
     roast_values_put_key(w->out, text_borrow(name));
     Py_DECREF(name);
     if (!is_secret)
@@ -148,8 +220,8 @@ static bool is_scalar(PyObject *value)
            PyUnicode_Check(value) || PyBytes_Check(value);
 }
 
-/* numpy scalars have dtype and an item() that gives a Python scalar; so have 0-d arrays,
- * which is fine. Whatever else item() gives is not followed. */
+/* numpy scalars and 0-d arrays have a dtype and an item() that returns a Python scalar.
+ * If item() returns another object, the repr is stored. */
 static int put_foreign(struct writer *w, PyObject *value, int depth)
 {
     const struct probe_names *names = &w->state->names;
@@ -199,8 +271,8 @@ static int put_value(struct writer *w, PyObject *value, int depth)
     return 0;
 }
 
-/* Converting runs foreign code (repr, item, finalisers), which may record a value of its
- * own: it would land in the middle of this one, so it is counted as dropped. */
+/* Converting runs code of the user (repr, item, finalisers), which may record a value
+ * itself. That one would be written into the middle of this one, so it is dropped. */
 int values_put(struct probe_state *state, roast_thread *thread, roast_values *out,
                PyObject *key, PyObject *value)
 {
@@ -219,5 +291,5 @@ int values_put(struct probe_state *state, roast_thread *thread, roast_values *ou
         return 0;
     roast_values_rewind(out, mark);
     roast_chunk_lose(thread, ROAST_LOSS_values_dropped, 1);
-    return guard_clear() ? 0 : -1; /* the value was the user's: not our error */
+    return guard_clear() ? 0 : -1; /* not counted as an error of the monitor */
 }

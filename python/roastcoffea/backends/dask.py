@@ -93,7 +93,7 @@ class DaskMetricsBackend(AbstractMetricsBackend):
             is_there = watch.start()
         finally:  # Ctrl-C too: it may still be installed
             if not is_there:
-                watch.ask_to_stop(())
+                watch.begin_stop(())
                 watch.leave()
         if not is_there:
             raise watch.first_error()
@@ -124,10 +124,9 @@ class DaskMetricsBackend(AbstractMetricsBackend):
     ) -> dict[tuple[str, ...], Any]:
         """What the tasks of a span used, by (context, prefix, activity, unit).
 
-        Workers are asked for a heartbeat first, so it is complete at once. The
-        arguments are for clusters where they cannot be asked: how often to try again
-        while nothing has arrived, and how long to wait before that, twice as long each
-        time.
+        All workers send a heartbeat first, so it is complete at once. The arguments are
+        for clusters where that fails: how often to try again while nothing has arrived,
+        and how long to wait before that, twice as long each time.
         """
         ids = _ids(span_info)
         wait_s = retry_delay if delay is None else delay
@@ -147,16 +146,18 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         """Let all workers send a heartbeat."""
         from roastcoffea.dask.watch import send
 
-        # else they send one by themselves, or the next request says what is wrong
+        # workers send one anyway, and the next request raises what is wrong
         with contextlib.suppress(TimeoutError, OSError, RuntimeError):
-            send(self.client, _ask_workers(self.client)).result(2 * HEARTBEAT_TIMEOUT_S)
+            send(self.client, _request_heartbeats(self.client)).result(
+                2 * HEARTBEAT_TIMEOUT_S
+            )
 
     def _spans(self, ids: list[str]) -> dict[tuple[str, ...], Any]:
         from roastcoffea.dask.watch import send
 
-        asked = send(self.client, _ask_scheduler(self.client, ids))
+        request = send(self.client, _request_spans(self.client, ids))
         found: dict[tuple[str, ...], Any] = {}
-        for names, value in asked.result(2 * SPANS_TIMEOUT_S):
+        for names, value in request.result(2 * SPANS_TIMEOUT_S):
             found[tuple(names)] = found.get(tuple(names), 0) + value
         return found
 
@@ -181,7 +182,7 @@ class DaskTracking(RunTracking):
             self._span.leave()
 
 
-async def _ask_workers(client: Any) -> None:
+async def _request_heartbeats(client: Any) -> None:
     from roastcoffea.dask.worker_plugin import heartbeat
 
     await asyncio.wait_for(
@@ -190,7 +191,7 @@ async def _ask_workers(client: Any) -> None:
     )
 
 
-async def _ask_scheduler(client: Any, ids: list[str]) -> list[Any]:
+async def _request_spans(client: Any, ids: list[str]) -> list[Any]:
     from roastcoffea.dask.scheduler_plugin import spans_on
 
     answer = client.run_on_scheduler(ByValue(spans_on, otherwise=""), {"ids": ids})

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code that meets coffea and uproot: hooks, the Runner, the function around a chunk."""
+"""Adapters for coffea and uproot: hooks, the Runner, the work function of a chunk."""

@@ -2,10 +2,10 @@
 """Work in a call of ``Runner.run`` that is part of no attempt: merging outputs, and
 reading the number of entries of files.
 
-Processes of a pool write notes of the files that they read beside their frames.
-Coffea's ``IterativeExecutor`` does all in one thread: what it does between two chunks
-is merging their outputs. For the call, the Runner gets a copy of it with a clock there.
-Executors of the user's own classes are left as they are.
+Processes of a pool note the files that they read in the spool. Coffea's
+``IterativeExecutor`` merges outputs between two chunks in the same thread: for the
+call, the Runner gets a copy of it with a clock there. Executors of other classes are
+not copied.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from collections.abc import Callable
 from typing import Any
 
 from roastcoffea.coffea.results import is_iterative
-from roastcoffea.coffea.work_function import ASKED
+from roastcoffea.coffea.work_function import FILE_READS
 
 Report = Callable[[str, int, int], None]
 
-ASKS_FILES = "get_metadata"  # coffea's names, as on Dask
+READS_ENTRIES = "get_metadata"  # coffea's names, as on Dask
 MERGES = "reduce"
 
 
-def workers_ask(runner: Any) -> bool:
-    """Whether a file that is asked in this process is asked by a worker."""
-    asker = getattr(runner, "pre_executor", None)
-    return is_iterative(runner.executor) or not is_iterative(asker)
+def workers_read_entries(runner: Any) -> bool:
+    """Whether reading the entries of a file in this process is work of a worker."""
+    pre_executor = getattr(runner, "pre_executor", None)
+    return is_iterative(runner.executor) or not is_iterative(pre_executor)
 
 
 class ClientWork:
-    """Reports to the runs of a call what their client did, and when."""
+    """Reports the client's own work to the runs of a call."""
 
     def __init__(self, runs: list[Any]) -> None:
         self.runs = runs
@@ -43,18 +43,18 @@ class ClientWork:
         for run in self.runs:
             run.client_did(prefix, start_ns, stop_ns)
 
-    def asked(self, start_ns: int, stop_ns: int) -> None:
+    def file_read(self, start_ns: int, stop_ns: int) -> None:
         """The number of entries of a file was read."""
-        self.report(ASKS_FILES, start_ns, stop_ns)
+        self.report(READS_ENTRIES, start_ns, stop_ns)
 
     def take_notes(self) -> None:
-        """The files that processes of a pool have read so far. Their clock is ours,
-        unless they are on another machine: impossible times are left out."""
+        """Report the files that processes of a pool have read so far. Impossible times
+        come from another machine and are left out."""
         for run, spool in zip(self.runs, self.spools, strict=False):
             now_ns = time.monotonic_ns()
             for start_ns, stop_ns in _taken_notes(spool):
                 if run.start_mono_ns <= start_ns <= stop_ns <= now_ns:
-                    run.client_did(ASKS_FILES, start_ns, stop_ns)
+                    run.client_did(READS_ENTRIES, start_ns, stop_ns)
 
     def replaced(self, executor: Any) -> Any:
         """The executor for the call: itself, or a copy with a clock."""
@@ -66,7 +66,7 @@ class ClientWork:
         if id(executor) not in self._clocked:
             try:
                 clocked = _with_clock(executor, self.report)
-            except Exception as error:  # an odd one: its merges have no clock
+            except Exception as error:  # its merges are not timed
                 clocked = executor
                 for run in self.runs:
                     run.note_error("copy of an executor", error)
@@ -75,8 +75,8 @@ class ClientWork:
 
 
 def _taken_notes(spool: str) -> list[tuple[int, int]]:
-    """When files were asked, in order; the notes are gone then."""
-    path, text = os.path.join(spool, ASKED), ""
+    """Start and stop of each read, in order; removes the notes."""
+    path, text = os.path.join(spool, FILE_READS), ""
     with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
         text = file.read()
         os.unlink(path)
@@ -85,12 +85,12 @@ def _taken_notes(spool: str) -> list[tuple[int, int]]:
 
 
 class _Between:
-    """A function that is called for one item after the other, and the time between."""
+    """Calls a function for each item, and reports the time between the calls."""
 
     def __init__(self, function: Callable[[Any], Any], report: Report) -> None:
         self.function = function
         self.report = report
-        self.since_ns = 0  # 0: nothing is there to be merged
+        self.since_ns = 0  # 0: no output yet
 
     def __call__(self, item: Any) -> Any:
         self.end()
@@ -109,7 +109,7 @@ def _with_clock(executor: Any, report: Report) -> Any:
     kind: Any = type(executor)
 
     def call(self: Any, items: Any, function: Any, accumulator: Any) -> Any:
-        if self.function_name == ASKS_FILES:  # each file has a clock of its own
+        if self.function_name == READS_ENTRIES:  # each file is timed itself
             return kind.__call__(self, items, function, accumulator)
         between = _Between(function, report)
         try:

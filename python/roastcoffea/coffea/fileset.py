@@ -25,7 +25,7 @@ Plain = dict[str, dict[str, Any]]
 
 
 def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
-    """The plain form; {} for what has no known files."""
+    """The plain form; {} for objects without known files."""
     if isinstance(fileset, Mapping):
         pairs = ((str(name), _dataset(x, treename)) for name, x in fileset.items())
         return {name: entry for name, entry in pairs if entry}
@@ -94,7 +94,7 @@ def signed(fileset: Any) -> dict[str, str]:
 
 
 def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A fileset with the names that were given: only they open the files."""
+    """A fileset with the names as given: only these open the files."""
     result = {}
     for dataset, entry in fileset.items():
         files = entry["files"]
@@ -128,13 +128,13 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
 
 
 def hash_of(entries: Mapping[str, Any]) -> str:
-    """The same for the same files, in whatever order they were written."""
+    """Independent of the order of the files."""
     text = json.dumps(entries, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def text_of(entries: Mapping[str, Any]) -> str | None:
-    """For the note that C reads; None where it would be too large to keep.
+    """For the note that C reads; None if it is too large.
 
     The lines are ``dataset NAME``, ``other JSON`` (members) and ``file NAME [TREE]``,
     with tabs between.
@@ -158,7 +158,7 @@ def _line(name: str) -> str:
 
 
 def read_text(text: str) -> dict[str, Any]:
-    """What text_of() wrote, as far as it can be read."""
+    """The fileset in a text of text_of(), as far as it can be read."""
     found: dict[str, Any] = {}
     entry: dict[str, Any] = {}
     for line in text.split("\n"):

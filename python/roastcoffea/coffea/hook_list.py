@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where hooks go: the names of coffea, uproot and others that are looked at.
+"""The names of coffea, uproot and others that are hooked.
 
-docs/hooks.md says what each is for; include/roast/hooks.def, what is lost without it.
+docs/hooks.md has the purpose of each, include/roast/hooks.def what is lost without it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from .. import _probe
 
 PLAIN, METHOD, CLASS, PROPERTY = range(4)  # how it is called
-PARQUET = "pyarrow.parquet"  # imported only by those who need it
+PARQUET = "pyarrow.parquet"  # not imported by coffea itself
 
 NUMBER = {name: number for number, name, *_ in _probe.hooks()}
 
-# What chunks of the other format can do without, as bits.
+# Hooks that chunks of the other format do not need, as bits.
 OF_PARQUET = sum(1 << number for name, number in NUMBER.items() if "parquet" in name)
 OF_ROOT = sum(
     1 << NUMBER[name]
@@ -27,7 +27,7 @@ OF_ROOT = sum(
 
 
 class Place(NamedTuple):
-    """Where a hook goes: an attribute of a module or class that may not be there."""
+    """Where a hook goes: an attribute of a module or class, which may not exist."""
 
     name: str  # of the hook
     module: str
@@ -36,100 +36,45 @@ class Place(NamedTuple):
     binding: int
 
 
+EXECUTOR = "coffea.processor.executor"
+FACTORY = "coffea.nanoevents.factory"
+MAPPING = "coffea.nanoevents.mapping"
+UPROOT_MAPPING = (f"{MAPPING}.uproot", "UprootSourceMapping")
+PARQUET_MAPPING = (f"{MAPPING}.parquet", "ParquetSourceMapping")
+TBRANCH = "uproot.behaviors.TBranch"
+EVENTS = "NanoEventsFactory"
+NTUPLE = ("uproot.models.RNTuple", "Model_ROOT_3a3a_RNTuple")
+OPENER = "TrivialParquetOpener.UprootLikeShim"
+WRITABLE = "uproot.writing.writable"
+
 PLACES = (
     Place("find_and_load", "_frozen_importlib", "", "_find_and_load", PLAIN),
     Place("open", "uproot", "", "open", PLAIN),
     Place("parquet_open", PARQUET, "ParquetFile", "__init__", METHOD),
-    Place(
-        "from_root",
-        "coffea.nanoevents.factory",
-        "NanoEventsFactory",
-        "from_root",
-        CLASS,
-    ),
-    Place(
-        "from_parquet",
-        "coffea.nanoevents.factory",
-        "NanoEventsFactory",
-        "from_parquet",
-        CLASS,
-    ),
+    Place("from_root", FACTORY, EVENTS, "from_root", CLASS),
+    Place("from_parquet", FACTORY, EVENTS, "from_parquet", CLASS),
     Place("close", "uproot.reading", "ReadOnlyDirectory", "__exit__", METHOD),
-    Place(
-        "close",
-        "coffea.processor.executor",
-        "ParquetFileContext",
-        "__exit__",
-        METHOD,
-    ),
-    Place("events", "coffea.nanoevents.factory", "NanoEventsFactory", "events", METHOD),
-    Place(
-        "buffer",
-        "coffea.nanoevents.mapping.base",
-        "BaseSourceMapping",
-        "__getitem__",
-        METHOD,
-    ),
-    Place(
-        "extract_root",
-        "coffea.nanoevents.mapping.uproot",
-        "UprootSourceMapping",
-        "extract_column",
-        METHOD,
-    ),
-    Place(
-        "extract_parquet",
-        "coffea.nanoevents.mapping.parquet",
-        "ParquetSourceMapping",
-        "extract_column",
-        METHOD,
-    ),
-    Place(
-        "parquet_read",
-        "coffea.nanoevents.mapping.parquet",
-        "TrivialParquetOpener.UprootLikeShim",
-        "read",
-        METHOD,
-    ),
-    Place(
-        "baskets",
-        "uproot.behaviors.TBranch",
-        "",
-        "_ranges_or_baskets_to_arrays",
-        PLAIN,
-    ),
+    Place("close", EXECUTOR, "ParquetFileContext", "__exit__", METHOD),
+    Place("events", FACTORY, EVENTS, "events", METHOD),
+    Place("buffer", f"{MAPPING}.base", "BaseSourceMapping", "__getitem__", METHOD),
+    Place("extract_root", *UPROOT_MAPPING, "extract_column", METHOD),
+    Place("extract_parquet", *PARQUET_MAPPING, "extract_column", METHOD),
+    Place("parquet_read", f"{MAPPING}.parquet", OPENER, "read", METHOD),
+    Place("baskets", TBRANCH, "", "_ranges_or_baskets_to_arrays", PLAIN),
     Place("submit", "uproot.source.futures", "TrivialExecutor", "submit", METHOD),
     Place("chunk_wait", "uproot.source.chunk", "Chunk", "wait", METHOD),
-    Place(
-        "pages",
-        "uproot.models.RNTuple",
-        "Model_ROOT_3a3a_RNTuple",
-        "read_locator",
-        METHOD,
-    ),
-    Place(
-        "clusters",
-        "uproot.models.RNTuple",
-        "Model_ROOT_3a3a_RNTuple",
-        "read_cluster_range",
-        METHOD,
-    ),
-    Place(
-        "page_lists",
-        "uproot.models.RNTuple",
-        "Model_ROOT_3a3a_RNTuple",
-        "page_list_envelopes",
-        PROPERTY,
-    ),
+    Place("pages", *NTUPLE, "read_locator", METHOD),
+    Place("clusters", *NTUPLE, "read_cluster_range", METHOD),
+    Place("page_lists", *NTUPLE, "page_list_envelopes", PROPERTY),
     Place("write", "uproot", "", "create", PLAIN),
     Place("write", "uproot", "", "recreate", PLAIN),
     Place("write", "uproot", "", "update", PLAIN),
     Place("write", "uproot.sink.file", "FileSink", "close", METHOD),
-    Place("write", "uproot.writing.writable", "WritableTree", "extend", METHOD),
-    Place("write", "uproot.writing.writable", "WritableNTuple", "extend", METHOD),
-    Place("write", "uproot.writing.writable", "WritableDirectory", "update", METHOD),
-    Place("write", "uproot.writing.writable", "WritableDirectory", "mktree", METHOD),
-    Place("write", "uproot.writing.writable", "WritableDirectory", "mkrntuple", METHOD),
+    Place("write", WRITABLE, "WritableTree", "extend", METHOD),
+    Place("write", WRITABLE, "WritableNTuple", "extend", METHOD),
+    Place("write", WRITABLE, "WritableDirectory", "update", METHOD),
+    Place("write", WRITABLE, "WritableDirectory", "mktree", METHOD),
+    Place("write", WRITABLE, "WritableDirectory", "mkrntuple", METHOD),
     Place("write", "awkward", "", "to_parquet", PLAIN),
     Place("write", PARQUET, "", "write_table", PLAIN),
     Place("write", PARQUET, "ParquetWriter", "write_table", METHOD),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hooks on entry points of coffea and uproot, in place while a run has chunks.
 
-Only names that are looked up when they are used are touched, so that taking a hook away
-takes it away for everybody; each is put back as the identical object that was there.
-What happens inside a hook is C. docs/hooks.md lists every name and what it is for.
+Only names that are looked up at each use are replaced, so that removing a hook is
+complete; the identical original is restored. The hooks themselves are C. docs/hooks.md
+lists every name and its purpose.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .hook_list import (
 )
 from .packing import packing
 
-# What would be called with other arguments than a function is.
+# Attributes that are not called like a plain function.
 SPECIAL = (staticmethod, classmethod, property)
 SPECIAL_OF = {CLASS: classmethod, PROPERTY: property}
 CODECS = _probe.codecs()
-MOST_PLACED = 10  # times in a process that does not learn when the run ends
+MOST_PLACED = 10  # times in a process that is not notified when the run ends
 
-# While one of these holds anything, code in this process will call ``clear``.
+# While one of these is not empty, code in this process will call ``clear``.
 clearers: list[Collection[Any]] = []
 
 
@@ -51,10 +51,10 @@ class Hook(NamedTuple):
 
 
 def find(name: str, owner: Any, attribute: str, binding: int) -> Hook | None:
-    """The hook on an attribute; None when this coffea or uproot has no such thing."""
+    """The hook on an attribute; None if this version of coffea or uproot lacks it."""
     try:
         hook = _probe.hook(NUMBER[name], binding, vars(owner)[attribute])
-    except Exception:  # whatever it is now, it is not what we know
+    except Exception:  # missing, or of another kind
         return None
     original = hook.original
     kind = next((kind for kind in SPECIAL if isinstance(original, kind)), None)
@@ -72,21 +72,21 @@ def owner_of(place: Place) -> Any:
 
 
 def sources() -> list[Any]:
-    """Everything that uproot reads bytes with, users' own kinds too."""
+    """All classes of uproot sources, including those of users."""
     base = getattr(sys.modules.get("uproot.source.chunk"), "Source", None)
     found = [base] if isinstance(base, type) else []
-    for kind in found:  # which grows meanwhile
+    for kind in found:  # the list grows in the loop
         found += kind.__subclasses__()
     return found
 
 
 class Hooks:
-    """Those of this process: found once, in place while a user needs them.
+    """The hooks of this process: found once, in place while an attempt uses them.
 
-    A class that changes loses what Python has cached of it, and after a thousand times
-    in Python 3.13 for ever. So hooks stay between chunks, where they pass everything
-    on, until the run ends; in a pool of processes, which do not learn of that, they
-    come and go a few times, then stay until those end."""
+    Changing a class invalidates Python's caches of it, after a thousand times in Python
+    3.13 for ever. So hooks stay in place between chunks until the run ends. Processes
+    of a pool are not notified of that: there they are placed and removed a few times,
+    then stay."""
 
     def __init__(self, cleared_by: Sequence[Collection[Any]] = clearers) -> None:
         self.lock = threading.Lock()
@@ -99,8 +99,8 @@ class Hooks:
         self.with_parquet = False
         self.sources: list[Any] = []
 
-    def look(self) -> list[Hook]:
-        """Find what there is, and note what there is not."""
+    def find_all(self) -> list[Hook]:
+        """Find all hooks, and note the missing ones."""
         self.with_parquet = PARQUET in sys.modules
         self.sources = sources()
         places = [
@@ -125,7 +125,7 @@ class Hooks:
         return found
 
     def is_current(self) -> bool:
-        """Whether what was found is still there, and nothing else."""
+        """Whether the hooks that were found are still all that can be found."""
         if not self.found:
             return self.found is not None  # given up
         return (
@@ -138,7 +138,7 @@ class Hooks:
         )
 
     def arm(self, user: object) -> int:
-        """Put the hooks in place for ``user`` too; which hooks are missing."""
+        """Put the hooks in place for ``user`` too; the bits of missing hooks."""
         with self.lock:
             if _probe.ladder_is_heavy():
                 self.give_up()
@@ -148,7 +148,7 @@ class Hooks:
             return self.missing
 
     def disarm(self, user: object) -> None:
-        """It needs them no more, or never came to need them."""
+        """``user`` does not need them any more."""
         with self.lock:
             self.users.discard(user)
             stay = any(self.cleared_by) or self.times_placed >= MOST_PLACED
@@ -156,25 +156,25 @@ class Hooks:
                 self.take()
 
     def clear(self) -> None:
-        """Nobody needs them any more."""
+        """Remove the hooks, whatever their users."""
         with self.lock:
             self.users.clear()
             self.take()
 
     def give_up(self) -> None:
-        """They cost too much here, or do not work."""
+        """Remove them for good: they cost too much here, or do not work."""
         self.take()
         self.found = []
         self.missing = 1 << NUMBER["cost"]
 
     def put(self) -> None:
-        """All or, when something goes wrong, none."""
+        """Put all in place, or none if that fails."""
         try:
             if self.in_place and self.is_current():
                 return
             self.take()
             if not self.is_current():
-                self.found = self.look()
+                self.found = self.find_all()
             self.times_placed += 1
             self.in_place = True
             for owner, attribute, _, hook in self.found or ():
@@ -210,7 +210,7 @@ def describe_parquet(factory: Any) -> tuple[dict[str, tuple[int, int]], int, int
                 unpacked + column.total_uncompressed_size,
             )
             codec = CODECS.get(column.compression.lower(), 0)
-    end_bytes = 8  # behind the footer: its length and a magic number
+    end_bytes = 8  # after the footer: its length and a magic number
     return columns, metadata.num_rows, codec, metadata.serialized_size + end_bytes
 
 
@@ -218,29 +218,29 @@ _hooks = Hooks()
 
 
 def arm(user: object, args: tuple[Any, ...], packs: bool) -> None:
-    """The attempt that this thread has begun is looked into, until ``user`` disarms;
-    ``args`` are coffea's."""
+    """Measure inside the attempt of this thread until ``user`` disarms; ``args`` are
+    those of coffea's work function."""
     unseen = 0 if packing.is_possible() or not packs else 1 << NUMBER["compress"]
     is_parquet = "parquet" in args[:1]  # its format
     if is_parquet:
         with contextlib.suppress(Exception):
-            importlib.import_module(PARQUET)  # coffea is about to
+            importlib.import_module(PARQUET)  # coffea imports it next
     missing = _hooks.arm(user) & ~(OF_ROOT if is_parquet else OF_PARQUET)
     _probe.ladder_arm(missing | unseen)
 
 
 def disarm(user: object) -> None:
-    """It has ended, or never was armed."""
+    """The attempt has ended."""
     _hooks.disarm(user)
 
 
 def clear() -> None:
-    """All have ended, even if a Ctrl-C kept one from saying so."""
+    """All attempts have ended, even those that a Ctrl-C kept from disarming."""
     _hooks.clear()
 
 
 def _in_child() -> None:
-    """A forked child runs no chunks of its parent, and does not learn of an end."""
+    """A forked child runs no chunks of its parent, and is not notified of the end."""
     global _hooks
     _hooks.take()
     _hooks = Hooks(())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Packing of a chunk's result, which coffea does after the work function has returned.
 
-An attempt whose result will be packed sends its end frame afterwards. Until then
-coffea's function is replaced by one that reports when it has packed. An end that waits
-in vain is sent before the thread's next attempt, and when the run ends.
+The end frame of such an attempt is sent after packing. Until then coffea's function is
+replaced by one that reports when it has packed. An end frame whose result is never
+packed is sent before the thread's next attempt, or when the run ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 MODULE, NAME = "coffea.processor.executor", "_compress"
 
-# Sends the end of an attempt; True: its result was packed.
+# Sends the end frame of an attempt; True: its result was packed.
 Finish = Callable[[bool], None]
 
 
@@ -31,7 +31,7 @@ class Packing:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        # By thread: the run, and what sends the end; None while it is packing.
+        # By thread: run id and the function that sends the end; None while it packs.
         self.waiting: dict[int, tuple[bytes, Finish] | None] = {}
         self.original: Any = None
         self.ours: Any = None
@@ -41,7 +41,7 @@ class Packing:
         return callable(_space().get(NAME))
 
     def expect(self, run_id: bytes, finish: Finish) -> bool:
-        """Call ``finish`` when this thread has packed; False when it never will."""
+        """Call ``finish`` when this thread has packed; False: coffea does not pack."""
         if not self.is_possible():
             return False
         with self.lock:
@@ -73,7 +73,7 @@ class Packing:
         return _compress
 
     def flush(self, run_id: bytes | None = None) -> None:
-        """Send the ends that wait: of one run, or all of them."""
+        """Send the waiting end frames, of one run or of all."""
         with self.lock:
             waiting = list(self.waiting.items())
         for thread, entry in waiting:
@@ -81,7 +81,7 @@ class Packing:
                 self.flush_thread(thread)
 
     def flush_thread(self, thread: int | None = None) -> None:
-        """This thread, or another one, packs nothing any more."""
+        """Send the waiting end frame of this thread, or of another one."""
         thread = threading.get_ident() if thread is None else thread
         if self.waiting.get(thread) is None:
             return
@@ -98,7 +98,7 @@ class Packing:
             self.restore()
 
     def clear(self) -> None:
-        """Coffea's own function again, and no end waits."""
+        """Send all end frames and restore coffea's function."""
         self.flush()
         with self.lock:
             self.waiting.clear()
@@ -110,7 +110,7 @@ class Packing:
         self.original = self.ours = None
 
     def renew(self) -> None:
-        """In a forked child, which packs nothing and may find the lock taken."""
+        """In a forked child: another thread may have held the lock."""
         self.restore()
         self.lock = threading.Lock()
         self.waiting = {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads coffea's objects: results, reports, work items, executors, filesets.
 
-Foreign objects in, plain values out. An unknown object gives nothing.
+Returns plain values; an object of an unknown form gives no value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from roastcoffea.aggregation.workflow import aggregate_workflow_metrics
 from roastcoffea.backends.base import is_instance
 from roastcoffea.backends.registry import kind_of
 
-WRAPPED = " The error was: "  # coffea's words
+WRAPPED = " The error was: "  # in coffea's message
 
 
 def is_result(result: Any) -> bool:
@@ -23,7 +23,7 @@ def is_result(result: Any) -> bool:
 
 
 def unwrap(result: Any) -> Any:
-    """What is inside coffea's ``Ok`` or ``Err`` (its partial value); else itself."""
+    """The value of coffea's ``Ok`` or ``Err`` (a partial one), or the object itself."""
     return getattr(result, "value", None) if is_result(result) else result
 
 
@@ -34,7 +34,7 @@ def error_of(result: Any) -> BaseException | None:
 
 
 def text_of(error: BaseException) -> str:
-    """What really happened: coffea wraps the exception of a chunk into another."""
+    """The innermost cause: coffea wraps the exception of a chunk."""
     for _ in range(100):  # `raise e from e` is its own cause
         if error.__cause__ is None:
             break
@@ -76,8 +76,8 @@ def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
 
 
 def numbers_of_custom(custom: Mapping[str, Any]) -> dict[str, float]:
-    """What 0.1.2's {dataset: {"entries", "duration", "performance_counters"}} adds up
-    to, under the names of the run's facts; nothing of values with another meaning."""
+    """Totals of 0.1.2's {dataset: {"entries", "duration", "performance_counters"}},
+    under the names of the run's facts; {} for dicts of another form."""
     if not any(
         isinstance(row, Mapping) and "entries" in row for row in custom.values()
     ):
@@ -119,7 +119,7 @@ def names_of(fileset: Any) -> set[str]:
 
 
 class Offer(NamedTuple):
-    """What is known of an executor before it runs."""
+    """What an executor offers, as known before it runs."""
 
     workers: int | None
     text: str
@@ -128,7 +128,7 @@ class Offer(NamedTuple):
 
 
 def is_iterative(executor: Any) -> bool:
-    """Whether chunks run one by one in this very process."""
+    """Whether chunks run one by one in this process."""
     return is_instance(executor, "coffea.processor.executor", "IterativeExecutor")
 
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One call of ``Runner.run`` inside a collector's block.
 
-Before: the switch on the processor, an attempt around the work function, a clock around
-preprocessing. After: everything as it was, the records to the collector and into the
-output. What fails in here is counted by the run, never raised.
+Before it: sets the switch of the processor, puts an attempt around the work function
+and a clock around preprocessing. After it: restores everything, and adds the records to
+the run and to the output. Errors in here are counted by the run, never raised.
 """
 
 from __future__ import annotations
 
 import copy
 import os
-import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
@@ -19,7 +18,8 @@ from typing import Any
 from roastcoffea import _probe
 from roastcoffea.backends.dask import EXECUTORS
 from roastcoffea.coffea import hooks, results, switch, work_function
-from roastcoffea.coffea.client_work import ClientWork, workers_ask
+from roastcoffea.coffea.client_work import ClientWork, workers_read_entries
+from roastcoffea.coffea.guard import ForkSafeLock
 from roastcoffea.coffea.packing import packing
 from roastcoffea.coffea.work_function import Token, WorkFunction
 from roastcoffea.dask import task
@@ -32,20 +32,11 @@ FETCHERS = ("metadata_fetcher_root", "metadata_fetcher_parquet")
 PATCHED = ("_work_function", "preprocess", *FETCHERS)
 CHUNKS = "_chunk_metrics"
 
-_patching = threading.Lock()  # two threads may use one Runner, or begin and end at once
-
-
-def _renew_lock() -> None:
-    """In a forked child: another thread may have held it."""
-    global _patching
-    _patching = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
+_patching = ForkSafeLock()  # two threads may use one Runner, or begin and end at once
 
 
 class ChunkRecords(list[Any]):
-    """The records on a processor; they stay here when the processor is sent away."""
+    """The records on a processor; they are not pickled with it."""
 
     def __reduce__(self) -> Any:
         return list, ()
@@ -54,7 +45,7 @@ class ChunkRecords(list[Any]):
 def begin(
     watchers: list[Any], runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> RunnerCall | None:
-    """What the wrapper on ``Runner.run`` calls first; None: the run goes unwatched."""
+    """Called first by the wrapper on ``Runner.run``; None: the call is not measured."""
     runs = [watcher.run for watcher in watchers]
     try:
         call = RunnerCall(runs, runner, args, kwargs)
@@ -74,7 +65,7 @@ def begin(
 
 
 class RunnerCall:
-    """A run of coffea's Runner, from entry to exit."""
+    """One call of coffea's ``Runner.run``."""
 
     def __init__(
         self,
@@ -99,20 +90,21 @@ class RunnerCall:
     # ---- before ------------------------------------------------------------------
 
     def start(self) -> None:
-        """Make the run measured."""
         for run in self.runs:
             run.begin_call(self.run_id, self.processor, self.offer, self.runner)
         marks = self.dask.begin()
-        has_pool = self.offer.is_local and not self.offer.in_process
-        spools = self.open_spools() if has_pool else ()
-        self.own.spools = spools
+        spools: list[str | None] = []  # one for each collector
+        if self.offer.is_local and not self.offer.in_process:
+            spools = [run.open_spool() for run in self.runs]
+        if all(spools):  # else one of the collectors would miss frames
+            self.own.spools = tuple(filter(None, spools))
         token = Token(
             self.run_id,
             _probe.process_id(),
-            spools,
+            self.own.spools,
             self.must_unpack(),
             packs=results.packs(self.runner.executor),
-            looks=not switch.is_off(self.processor),
+            with_hooks=not switch.is_off(self.processor),
             marks=marks,
         )
         for run in self.runs:
@@ -120,8 +112,8 @@ class RunnerCall:
             run.guarded("names of the fileset", run.learn_names, self.fileset)
         with _patching:
             work_function.receivers[self.run_id] = self.receive
-            if workers_ask(self.runner):
-                work_function.askers[self.run_id] = self.own.asked
+            if workers_read_entries(self.runner):
+                work_function.file_read_receivers[self.run_id] = self.own.file_read
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
             del self.space()[CHUNKS]
         self.held = switch.hold(self.processor)
@@ -130,25 +122,20 @@ class RunnerCall:
         self.mark("run_begin")
 
     def space(self) -> dict[str, Any]:
-        """Where the processor's attributes are; of a method, its object's."""
+        """The ``__dict__`` of the processor; for a method, of its object."""
         owner = getattr(self.processor, "__self__", self.processor)
         space = getattr(owner, "__dict__", None)
         return space if isinstance(space, dict) else {}
 
-    def open_spools(self) -> tuple[str, ...]:
-        """One for each collector; none when one of them would miss the frames."""
-        spools = [run.open_spool() for run in self.runs]
-        return tuple(spool for spool in spools if spool) if all(spools) else ()
-
     def must_unpack(self) -> bool:
-        """Whether the switch gets lost when the processor is pickled."""
+        """Whether the switch is lost when the processor is pickled."""
         kind: Any = type(switch.owner_of(self.processor))
         names = ("__getstate__", "__reduce__", "__reduce_ex__")
         plain = all(getattr(kind, n, None) is getattr(object, n, None) for n in names)
         return not (plain and hasattr(self.processor, "process"))
 
     def patch(self, token: Token) -> None:
-        """Put our functions on the Runner object, for this call."""
+        """Replace functions of the Runner object for this call."""
         space = vars(self.runner)
         if isinstance(space.get("_work_function"), WorkFunction):
             self.runner = copy.copy(self.runner)  # another thread is using this one
@@ -204,11 +191,11 @@ class RunnerCall:
     # ---- after -------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Runner and processor as they were."""
+        """Restore Runner and processor."""
         self.guarded(packing.flush, self.run_id)
         with _patching:
             work_function.receivers.pop(self.run_id, None)
-            work_function.askers.pop(self.run_id, None)
+            work_function.file_read_receivers.pop(self.run_id, None)
             if not work_function.receivers and not task.runs:
                 packing.clear()
                 hooks.clear()
@@ -225,7 +212,7 @@ class RunnerCall:
             self.before = None
 
     def failed(self, error: BaseException) -> None:
-        """The run raised; the user gets that exception, we what was measured."""
+        """The call raised: keep what was measured."""
         if self.is_forked():
             return
         self.guarded(self.end)
@@ -234,7 +221,7 @@ class RunnerCall:
         self.guarded(self.give_records, {})
 
     def finished(self, result: Any) -> Any:
-        """The run returned. Gives the same result, with the records in the output."""
+        """The call returned: the same result, with the records in the output."""
         if self.is_forked():
             return result
         self.guarded(self.end)
@@ -242,14 +229,14 @@ class RunnerCall:
         return result
 
     def is_forked(self) -> bool:
-        """Whether user code forked, and this is a child on its way out of the run."""
+        """Whether this is a child of the process that made the call."""
         forked = os.getpid() != self.pid
         if forked:
             self.restore()
         return forked
 
     def guarded(self, step: Callable[..., None], *args: Any) -> None:
-        """A step of ours, whose failure is not the user's."""
+        """Run a step; its error is counted, not raised."""
         try:
             step(*args)
         except Exception as error:
@@ -262,7 +249,7 @@ class RunnerCall:
             run.end_call()
 
     def take(self, result: Any) -> None:
-        """What coffea wraps around the output of a run."""
+        """Read what coffea wraps around the output."""
         error = results.error_of(result)
         wrapped = results.unwrap(result)
         gave_output = wrapped is not None  # an Err may have none

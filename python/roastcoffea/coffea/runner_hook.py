@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wrapper on ``coffea.processor.Runner.run``, there while a collector is entered.
+"""The wrapper on ``coffea.processor.Runner.run``, while a collector is entered.
 
-Importing us patches nothing. The first collector that is entered puts the wrapper on
-the class, the last one that leaves takes it off again, and what was there before is
-there again, the identical object. If another tool has put its own wrapper on top
-meanwhile, ours stays below it as a plain pass-through.
+Importing the package patches nothing. The first collector that is entered installs the
+wrapper, the last one that leaves restores the identical original. If another tool has
+wrapped ours meanwhile, ours stays and only calls the original.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _installed: tuple[type, Any, Any] | None = None  # class, original, wrapper
 
 
 class Watcher(Protocol):
-    """A collector, as far as the wrapper knows it."""
+    """What the wrapper needs of a collector."""
 
     thread: int
 
@@ -34,7 +33,7 @@ Begin = Callable[[list[Any], Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def install(watcher: Watcher, begin: Begin) -> str | None:
-    """Watch the runs that belong to ``watcher``; the reason when that cannot be."""
+    """Watch the calls that belong to ``watcher``; the reason if that is impossible."""
     with _lock:
         why = None if _installed else _patch(begin)
         _active.append(watcher)
@@ -42,7 +41,7 @@ def install(watcher: Watcher, begin: Begin) -> str | None:
 
 
 def remove(watcher: Watcher) -> None:
-    """Stop watching for it; the last one takes the wrapper off."""
+    """Stop watching; the last one removes the wrapper."""
     with _lock:
         if watcher in _active:
             _active.remove(watcher)
@@ -76,7 +75,7 @@ def _restore() -> None:
 
 
 def _forget() -> None:
-    """A forked child is outside of every block: its parent reports."""
+    """In a forked child: its parent reports."""
     global _lock
     _lock = threading.RLock()  # another thread may have held it
     _active.clear()
@@ -89,7 +88,7 @@ os.register_at_fork(after_in_child=_forget)
 def _wrap(original: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     @functools.wraps(original)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        ours = _installed is not None and _installed[2] is run  # or buried by others
+        ours = _installed is not None and _installed[2] is run  # else wrapped by others
         watchers = _watchers_of(self) if ours else []
         call = begin(watchers, self, args, kwargs) if watchers else None
         if call is None:
@@ -102,17 +101,16 @@ def _wrap(original: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
         else:
             return call.finished(result)
         finally:
-            call.restore()  # Ctrl-C may have kept them from it
+            call.restore()  # again, in case of Ctrl-C
 
     return run
 
 
 def _watchers_of(runner: Any) -> list[Watcher]:
-    """Who a run belongs to, the innermost collector last.
+    """The collectors that a call belongs to, the innermost last.
 
-    Those that were given this very executor, runner or client, and those of the same
-    thread that were given nothing. When there is none, the innermost of the
-    thread: what runs inside a block belongs to it.
+    Those that were given this executor, runner or client, and those of the same thread
+    that were given nothing. If there is none, the innermost of the thread.
     """
     me = threading.get_ident()
     with _lock:

@@ -1,38 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The switch that a decorated process() looks at, held on while a collector is entered.
+"""The switch of a decorated process(): an attribute, on while a collector is entered.
 
-Several collectors may hold the same processor, from several threads: it goes back to
-what it was when the last one lets go. A user's own ``False`` is left alone.
+Several collectors may hold the same processor, from several threads: the last one
+restores the attribute. ``False``, set by the user, is never changed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import os
-import threading
 from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
+from .guard import ForkSafeLock
+
 FLAG = "_roastcoffea_collect_metrics"
 _ABSENT = object()
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _held: dict[int, _Hold] = {}
 
 
-def _renew_lock() -> None:
-    """In a forked child: another thread may have held it."""
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
-
-
 class _Hold:
-    """What the switch of one object was, and how many hold it on."""
+    """The original value of one object's switch, and how many hold it on."""
 
     def __init__(self, owner: Any, before: Any) -> None:
         self.owner = owner  # keeps the object, and so its id, alive
@@ -45,7 +36,7 @@ class _Hold:
 
 
 def owner_of(processor: Any) -> Any:
-    """The object whose switch a call of ``processor`` looks at."""
+    """The object that has the switch of ``processor``."""
     while isinstance(processor, functools.partial):
         processor = processor.func
     return processor.__self__ if isinstance(processor, MethodType) else processor
@@ -60,7 +51,7 @@ def is_off(processor: Any) -> bool:
 
 
 def hold(processor: Any) -> bool:
-    """Switch on; False when it is off by the user's will or cannot be set."""
+    """Switch on; False if the user has switched it off, or it cannot be set."""
     owner = owner_of(processor)
     space = getattr(owner, "__dict__", None)
     if not isinstance(space, dict):
@@ -78,7 +69,7 @@ def hold(processor: Any) -> bool:
 
 @contextlib.contextmanager
 def paused(processor: Any) -> Iterator[None]:
-    """Off for a while, as for calls of process() that are no chunks."""
+    """Switched off, for calls of process() that are no chunks."""
     with _lock:
         entry = _held.get(id(owner_of(processor)))
         if entry:
@@ -94,7 +85,7 @@ def paused(processor: Any) -> Iterator[None]:
 
 
 def release(processor: Any) -> None:
-    """Let go of what :func:`hold` switched on."""
+    """Undo one :func:`hold`."""
     owner = owner_of(processor)
     with _lock:
         entry = _held.get(id(owner))

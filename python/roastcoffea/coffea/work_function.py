@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The function that coffea's executors call for each chunk, with an attempt around it.
 
-It stands in for ``Runner._work_function`` on one Runner during one run, travels to
-wherever chunks run, and gives up to the plain function where we are not installed. All
-that is measured happens in C; here a result only passes through. On Dask, frames go out
-as events, but for the chunk of an attempt that ended well: it goes with the result. An
-end frame is sent once: when the result is packed, or at once where it is not.
+It replaces ``Runner._work_function`` on one Runner during one call and is pickled to
+the workers; where the package is not installed it unpickles as the plain function. The
+measuring is done in C. On Dask, frames are sent as events, except the chunk frame of a
+successful attempt, which is sent with the result. The end frame is sent once: when the
+result is packed, or at once if the executor does not pack.
 """
 
 from __future__ import annotations
@@ -30,50 +30,50 @@ from .work_item import file_of, item_at, item_of
 # In the dict that coffea wraps around every output, never in the output itself.
 WRAPPED_KEY = "__roastcoffea_frames__"
 
-# Steps of ours that may fail, as the run names them.
+# Names of steps, for errors.
 ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
 HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
-# What takes frames in this process: {run id: function of bytes}.
+# Receivers of frames in this process: {run id: function of bytes}.
 receivers: dict[bytes, Callable[[bytes], None]] = {}
 hooks.clearers += [receivers, dask_runs]
 
-# Called when the client has read the entries of a file: {run id: ClientWork.asked}.
-askers: dict[bytes, Callable[[int, int], None]] = {}
+# Called when this process has read the number of entries of a file, by run id.
+file_read_receivers: dict[bytes, Callable[[int, int], None]] = {}
 
-# In a spool: when processes of a pool have asked files, a line each.
-ASKED = "asked"
+# File in a spool: a line with start and stop for each file whose entries were read.
+FILE_READS = "file_reads"
 
 # Frames of failed attempts that no spool took: (run id, frames), the latest ones.
 _waiting: deque[tuple[bytes, bytes]] = deque(maxlen=1000)
 
 
 class Token(NamedTuple):
-    """Which run, whose process, where to; plain values, so that it pickles anywhere."""
+    """Run, client and destinations; plain values, so that it unpickles anywhere."""
 
     run_id: bytes
     client: int
     spools: tuple[str, ...]
-    unpack: bool  # the switch does not travel with the processor: set it on arrival
+    unpack: bool  # the switch is not pickled with the processor: set it on arrival
     counts_entries: bool = False  # reads the entries of a file: only failures are sent
     packs: bool = False  # the executor packs the result afterwards
-    looks: bool = True  # into chunks, unless the user has switched measuring off
+    with_hooks: bool = True  # False: the user has switched measuring off
     marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
 
 
 class Attempt:
-    """What is known of a call while it lasts; the user of the hooks."""
+    """A running call; the user of the hooks."""
 
     def __init__(self, place: Place | None) -> None:
         self.place = place
-        self.looks = False
+        self.with_hooks = False
         self.held: Any = None  # the switch of a processor
         self.begun_ns = time.monotonic_ns()
 
     def release(self) -> None:
-        if self.looks:
+        if self.with_hooks:
             guarded(HOOKS, hooks.disarm, self)
         held, self.held = self.held, None
         if held is not None:
@@ -81,7 +81,7 @@ class Attempt:
 
 
 def rebuild(parts: tuple[Any, Any, Any]) -> Any:
-    """A work function where it is unpickled: of the front there, or its stand-in."""
+    """Unpickle a work function, with the front there or its stand-in."""
     function, token, front = parts
     return front.work_function(function, token)
 
@@ -89,7 +89,7 @@ def rebuild(parts: tuple[Any, Any, Any]) -> Any:
 REBUILD = ByValue(rebuild, otherwise=0)  # the plain function on another Python
 
 
-@_probe.surround
+@_probe.frameless_call
 class WorkFunction:
     """``function`` as an attempt of the run that ``token`` names."""
 
@@ -100,38 +100,38 @@ class WorkFunction:
     def __reduce__(self) -> Any:
         return REBUILD, ((self.function, tuple(self.token), _probe.front),)
 
-    __call__: Callable[..., Any]  # entered(), the function, left(): without a frame
+    __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
 
-    def entered(
+    def before_call(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Attempt | None]:
-        """What to call and how, and what ``left`` is to know of it."""
+        """The function, its arguments, and the attempt for ``after_call``."""
         place, goes_on = place_of(self.token.marks)
         if not goes_on:  # the run has ended there
             return self.function, args, kwargs, None
         attempt = Attempt(place)
-        try:  # whatever happens, what has begun is ended
+        try:  # what has begun is ended in any case
             if self.token.counts_entries:
-                guarded(BEGIN, self.begin_asking, attempt, args)
+                guarded(BEGIN, self.begin_file_read, attempt, args)
             else:
                 item = item_at(place, guarded(ITEM, item_of, args))
                 guarded(PACKED, packing.flush_thread)
                 guarded(BEGIN, self.begin, place, item)
-                args, kwargs = self.look_into(attempt, args, kwargs)
+                args, kwargs = self.prepare(attempt, args, kwargs)
         except BaseException as error:  # Ctrl-C
-            self.left(attempt, None, error)
+            self.after_call(attempt, None, error)
             raise
         return self.function, args, kwargs, attempt
 
-    def left(
+    def after_call(
         self, attempt: Attempt | None, result: Any, error: BaseException | None
     ) -> Any:
-        """What the caller gets; an error goes on to it by itself."""
+        """The result for the caller; the caller raises an error itself."""
         if attempt is None:
             return result
         try:
             attempt.release()
-        except BaseException as interrupt:  # Ctrl-C: it is ended all the same
+        except BaseException as interrupt:  # Ctrl-C: end the attempt anyway
             try:
                 attempt.release()
             finally:
@@ -142,43 +142,43 @@ class WorkFunction:
             return None
         if self.token.counts_entries:
             guarded(END, _probe.attempt_end, self.token.client, (), None)
-            guarded(END, self.asked, attempt.begun_ns)
+            guarded(END, self.report_file_read, attempt.begun_ns)
             return result
         carrying = guarded(END, self.ended, attempt.place, result)
         return result if carrying is None else carrying
 
-    def noted(self, error: Exception) -> None:
-        """A step of ours failed where none should: the call goes on without it."""
+    def note_error(self, error: Exception) -> None:
+        """Count an error in ``before_call`` or ``after_call``."""
         with contextlib.suppress(MemoryError):
             _probe.note_error(END, error)
 
     def begin(self, place: Place | None, item: tuple[Any, ...]) -> None:
         token = self.token
         begun = _probe.attempt_begin(token.run_id, token.client, token.spools, item)
-        _hand_over(token, place, begun)
+        _deliver(token, place, begun)
 
     def failed(self, place: Place | None, error: BaseException) -> None:
-        """An attempt raised: its frames go out at once, or with the next result. What
-        Dask does not take is counted as lost, or its run has ended."""
+        """An attempt raised: send its frames at once, or with the next result. Frames
+        that cannot be sent on Dask are counted there."""
         token = self.token
         frames = _probe.attempt_end(token.client, token.spools, error)
-        is_taken = guarded(END, _hand_over, token, place, frames)
+        is_taken = guarded(END, _deliver, token, place, frames)
         if frames and not is_taken and place is None:
             _waiting.append((token.run_id, frames))
         if place is not None:
-            place.send_trouble()
+            place.report_disarmed()
 
     def ended(self, place: Place | None, result: Any) -> Any:
-        """The result of an attempt, with its frames where they have no other way."""
+        """The result of an attempt, with its frames if they cannot be sent."""
         token = self.token
-        packs = token.packs and token.looks and packing.is_possible()
+        packs = token.packs and token.with_hooks and packing.is_possible()
         if place is None and not packs:
             frames, end = _probe.attempt_end(token.client, token.spools, None), None
         else:
             frames, end = _probe.attempt_end(token.client, token.spools, None, True)
         if place is not None:
             return self.ended_on_dask(place, result, frames, end)
-        if frames is not None and not guarded(END, _hand_over, token, None, frames):
+        if frames is not None and not guarded(END, _deliver, token, None, frames):
             return _with_frames(result, [*_waited(token.run_id), frames + (end or b"")])
         if end is not None:
             self.finish_later(None, end)
@@ -187,12 +187,12 @@ class WorkFunction:
     def ended_on_dask(
         self, place: Place, result: Any, frames: bytes | None, end: bytes | None
     ) -> Any:
-        """The chunk goes with the result, the end as soon as it is known."""
-        guarded(END, place.send_trouble)
+        """The chunk frame is sent with the result, the end frame as an event."""
+        guarded(END, place.report_disarmed)
         if end is None:
             return result
         held = [*_waited(self.token.run_id), *([frames] if frames else [])]
-        if held and not _carries(result):  # a DataFrame, say: there is no other way
+        if held and not _carries(result):  # a DataFrame, for example
             place.send(b"".join([*held, end]))
             return result
         if frames:
@@ -201,61 +201,61 @@ class WorkFunction:
         return _with_frames(result, held) if held else result
 
     def finish_later(self, place: Place | None, end: bytes) -> None:
-        """Send the end of the attempt: when its result is packed, else at once."""
+        """Send the end frame when the result is packed, else at once."""
         token = self.token
-        packs = token.packs and token.looks
+        packs = token.packs and token.with_hooks
         finish = functools.partial(guarded, PACKED, self.finish, place, end)
         if not (packs and guarded(PACKED, packing.expect, token.run_id, finish)):
             finish(False)
 
     def finish(self, place: Place | None, end: bytes, is_packed: bool) -> None:
-        """Send the end of the attempt: with its packing, or as it returned."""
+        """Send the end frame, with the time of packing if the result is packed."""
         token = self.token
         last = (_probe.attempt_packed() if is_packed else None) or end
         left = _probe.send_frames(token.client, token.spools, last)
-        if left and not _hand_over(token, place, left) and place is None:
+        if left and not _deliver(token, place, left) and place is None:
             _waiting.append((token.run_id, left))
 
-    def look_into(
+    def prepare(
         self, attempt: Attempt, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Call:
-        """Hooks are put in place, and the switch of the processor is set."""
-        if self.token.looks:
-            attempt.looks = True
+        """Put the hooks in place, and set the switch of the processor."""
+        if self.token.with_hooks:
+            attempt.with_hooks = True
             guarded(HOOKS, hooks.arm, attempt, args, self.token.packs)
         if self.token.unpack:
             switched = guarded(SWITCH, _switched_on, args, kwargs)
             (args, kwargs), attempt.held = switched or ((args, kwargs), None)
         return args, kwargs
 
-    def begin_asking(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
-        """Preprocessing of a file. When it works, only the client gets its duration."""
+    def begin_file_read(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
+        """Preprocessing of a file; frames are sent only if it fails."""
         item = item_at(attempt.place, guarded(ITEM, file_of, args))
         _probe.attempt_begin(self.token.run_id, self.token.client, (), item)
 
-    def asked(self, begun_ns: int) -> None:
-        """A file was asked: by the client, or by a process that has a spool of it."""
+    def report_file_read(self, begun_ns: int) -> None:
+        """Report to the client when the entries of a file were read."""
         token, ended_ns = self.token, time.monotonic_ns()
         if token.client != _probe.process_id():
             for spool in token.spools:
-                _note_asked(spool, f"{begun_ns} {ended_ns}\n")
-        elif token.run_id in askers:
-            askers[token.run_id](begun_ns, ended_ns)
+                _note_file_read(spool, f"{begun_ns} {ended_ns}\n")
+        elif token.run_id in file_read_receivers:
+            file_read_receivers[token.run_id](begun_ns, ended_ns)
 
 
-def _note_asked(spool: str, line: str) -> None:
+def _note_file_read(spool: str, line: str) -> None:
     """One write: lines of several processes do not mix."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(OSError):  # on another machine: then it is unknown
-        file = os.open(os.path.join(spool, ASKED), flags, 0o600)
+    with contextlib.suppress(OSError):  # another machine has no such folder
+        file = os.open(os.path.join(spool, FILE_READS), flags, 0o600)
         try:
             os.write(file, line.encode())
         finally:
             os.close(file)
 
 
-def _hand_over(token: Token, place: Place | None, frames: bytes | None) -> bool:
-    """Give frames to the collector: by Dask, or if it is in this process."""
+def _deliver(token: Token, place: Place | None, frames: bytes | None) -> bool:
+    """Send frames to the collector, by Dask or in this process; False: impossible."""
     if place is not None:
         return place.send(frames)
     receive = receivers.get(token.run_id)
@@ -287,12 +287,12 @@ def _unpacked(processor: Any) -> Any:
         import lz4.frame
 
         return cloudpickle.loads(lz4.frame.decompress(processor))
-    except Exception:  # coffea is about to try the same, and raises
+    except Exception:  # coffea tries the same next, and raises
         return None
 
 
 def _waited(run_id: bytes) -> list[bytes]:
-    """What failed attempts of a run left; those of other runs are dropped."""
+    """Frames of failed attempts of a run; those of other runs are dropped."""
     found = []
     with contextlib.suppress(IndexError):  # until it is empty
         while True:
@@ -305,5 +305,5 @@ def _carries(result: Any) -> bool:
 
 
 def _with_frames(result: Any, frames: list[bytes]) -> Any:
-    """Where no other way is left, frames travel beside the output."""
+    """Add frames to coffea's dict around the output."""
     return {**result, WRAPPED_KEY: frames} if _carries(result) else result

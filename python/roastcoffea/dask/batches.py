@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages of a scheduler on their way into a run, and its clock beside ours.
+"""Reads pages of a scheduler into a run, and compares its clock with ours.
 
-A plugin counts its pages and its workers from the start: one that was made anew has a
-reader of its own. What cannot be read now is asked for again with the next pull.
+A plugin numbers its pages and workers from the start: a new one has a reader of its
+own. Pages that could not be read are pulled again.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from roastcoffea.dask.scheduler_plugin import boot_id
 
-SOON_S = 0.1  # an answer within it gives the clock well enough
-MOST_LEARNED = 3  # answers, after which the best of them must do
+SOON_S = 0.1  # an answer within this time gives the clock well enough
+MOST_LEARNED = 3  # answers, then the best of them is used
 
 
 class Batches:
@@ -25,7 +25,7 @@ class Batches:
         self.scheduler = scheduler
         self.after = 0  # the last page that was read
         self.clock = Clock()
-        self.is_left = False  # nothing is added to the run any more
+        self.is_left = False  # the run takes no more pages
         self._plugin = ""  # whose pages these are
         self._one_page = threading.Lock()
 
@@ -35,14 +35,14 @@ class Batches:
             self.after = 0
 
     def leave(self) -> None:
-        """Nothing is read after this: the page in hand is waited for."""
+        """Stop reading, after the current page."""
         self.is_left = True
         with self._one_page:
             pass
 
     def take(self, pages: Iterable[Any]) -> list[Exception]:
-        """Read those that are new. What can never be read is passed over, and why is
-        given; :class:`MemoryError` leaves the rest to be asked for again."""
+        """Read the new pages; the errors of those that cannot be read. After a
+        :class:`MemoryError` the others are pulled again."""
         errors: list[Exception] = []
         for number, page in pages:
             if number <= self.after:
@@ -70,20 +70,21 @@ class Batches:
 class Clock:
     """How far this machine's clock is ahead of the scheduler's.
 
-    The quickest answer is the best: it was made in the middle, give or take half the
-    time it took.
+    The fastest answer is the best: its error is at most half the time it took.
     """
 
     def __init__(self) -> None:
         self.offset_ns = 0
-        self.is_settled = False  # good enough for what cannot be moved again
+        self.is_settled = False  # good enough: times cannot be corrected later
         self._learned = 0
         self._shortest_s = float("inf")
         self._boot = boot_id()
 
-    def learn(self, asked: float, answered: float, answer: Mapping[str, Any]) -> None:
-        """Times of this machine around an answer with the scheduler's time in it."""
-        took_s = answered - asked
+    def learn(
+        self, sent_s: float, received_s: float, answer: Mapping[str, Any]
+    ) -> None:
+        """Use an answer of the scheduler, and our times around it."""
+        took_s = received_s - sent_s
         self._learned += 1
         is_soon = 0 <= took_s < SOON_S
         self.is_settled |= is_soon or self._learned >= MOST_LEARNED
@@ -93,5 +94,5 @@ class Clock:
         if self._boot and answer.get("boot") == self._boot:
             self.is_settled = True
             return  # one kernel, one clock
-        ahead_s = (asked + answered) / 2 - answer["now"]
+        ahead_s = (sent_s + received_s) / 2 - answer["now"]
         self.offset_ns = round(ahead_s * 1e9)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a client sends to a scheduler and its workers, and how it gets there.
+"""Builds the plugins for a scheduler and its workers, and installs them.
 
-Both plugins are pickled by value. The files of the worker part go along with the worker
-plugin, packed once per process; the Dask setting ``roastcoffea.ship: false`` forbids
-that: then workers without the package stay unmeasured.
+Both are pickled by value. The worker plugin carries the files of the worker part,
+packed once per process, unless the Dask setting ``roastcoffea.ship: false`` forbids it:
+then workers without the package are not measured.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ OTHER_PYTHON = "the scheduler has another version of Python than the client"
 START = "start on the scheduler"
 AGAIN = "start on the scheduler, again"
 
-# Of decorated functions in any task: one for all collectors of this process, because a
-# task may belong to several of them.
+# Run id of decorated functions in any task: one for all collectors of this process,
+# because a task may belong to several of them.
 RUN_ID = os.urandom(16)
 
 
 class Package(NamedTuple):
-    """The worker part: {path: packed bytes}, and the name it is imported by there."""
+    """The worker part: its module name on workers, and {path: compressed bytes}."""
 
     name: str
     files: dict[str, bytes]
@@ -65,8 +65,8 @@ class Package(NamedTuple):
 
 @functools.cache
 def package() -> Package:
-    """The worker part, from the files that this process has imported it from. OSError
-    or ImportError where there are none."""
+    """The worker part, from the files that this process has imported. OSError or
+    ImportError if there are none."""
     files: dict[str, bytes] = {}
     digest = hashlib.sha256()
     for name in MODULES:
@@ -93,16 +93,16 @@ def _file_of(name: str) -> tuple[str, bytes]:
 
 
 def _why_not() -> str:
-    """Why the worker part may not be sent, if so."""
+    """Why the worker part may not be sent; empty: it may."""
     import dask
 
     if dask.config.get(SETTING, True) in (False, "false", "no", "off", 0):
-        return f"roastcoffea is not there, and {SETTING} forbids to send it"
+        return f"roastcoffea is not installed there, and {SETTING} forbids to send it"
     return ""
 
 
 def worker_payload(mark: str) -> dict[str, Any]:
-    """What the plugin on workers gets for a run with this mark."""
+    """The payload of the worker plugin for a run with this mark."""
     from distributed import WorkerPlugin
 
     from roastcoffea.dask import worker
@@ -116,20 +116,19 @@ def worker_payload(mark: str) -> dict[str, Any]:
         "files": None,
         "nothing": WorkerPlugin(),  # for another version of Python
     }
-    why = _why_not()
-    if why:
+    if why := _why_not():
         return payload | {"why_not": why}
     try:
         sent = package()
     except (OSError, ImportError) as error:
-        why = f"roastcoffea is not there, and the client cannot send it: {error}"
+        why = f"roastcoffea is not installed there, and cannot be sent: {error}"
         return payload | {"why_not": why}
     _setup.ships_as(sent.name)
     return payload | {"name": sent.name, "files": sent.files}
 
 
 def worker_plugin(mark: str) -> bytes:
-    """The plugin on workers, as Dask's scheduler takes it."""
+    """The pickled worker plugin, for Dask's scheduler."""
     from roastcoffea.dask.worker_plugin import Plugin
 
     plugin = ByValue(Plugin, otherwise="nothing")
@@ -139,7 +138,7 @@ def worker_plugin(mark: str) -> bytes:
 def scheduler_payload(
     mark: str, client: str, interval: float | None, worker_plugin: bytes | None = None
 ) -> dict[str, Any]:
-    """What scheduler_plugin.Plugin takes, for a run of the client with this id."""
+    """The payload of the scheduler plugin, for a run of the client with this id."""
     from roastcoffea import _core
     from roastcoffea.dask.worker_plugin import leave
 
@@ -157,18 +156,18 @@ def scheduler_payload(
 
 
 def scheduler_plugin(payload: dict[str, Any]) -> bytes:
-    """What Scheduler.register_scheduler_plugin takes."""
+    """The pickled plugin, for Scheduler.register_scheduler_plugin()."""
     from roastcoffea.dask.scheduler_plugin import Plugin
 
     return pickle.dumps(Call(ByValue(Plugin, otherwise=OTHER_PYTHON), payload))
 
 
 class Installation:
-    """The plugin of one run on its way to a scheduler, once or again.
+    """Installs the plugin of one run on a scheduler, once or again.
 
-    A scheduler without a pull for a minute has removed it; one that was restarted never
-    had it. Then the same plugin is sent once more. All of it is done on the client's
-    event loop, except making what is sent. ``note`` takes errors.
+    A scheduler removes it after a minute without a pull, and loses it in a restart.
+    Then the same plugin is sent again. Everything but :meth:`make` runs on the client's
+    event loop. ``note`` takes errors.
     """
 
     def __init__(
@@ -176,14 +175,14 @@ class Installation:
     ) -> None:
         self.client = client
         self.mark = mark
-        self.is_there = False  # or was
+        self.is_there = False  # True after it was installed once
         self._note = note
         self._plugin = b""
         self._again: asyncio.Task[None] | None = None
         self._failed_again = False
 
     def make(self, interval_s: float, is_new: bool) -> None:
-        """What is sent; ``is_new``: workers of the cluster have joined just now."""
+        """Build it; ``is_new``: the workers of the cluster have joined just now."""
         payload = scheduler_payload(
             self.mark, self.client.id, interval_s, worker_plugin(self.mark)
         )
@@ -191,10 +190,10 @@ class Installation:
         self._plugin = scheduler_plugin(payload)
 
     async def begin(self) -> bool:
-        """Send it; False: it is not there."""
+        """Send it; False: it is not installed."""
         try:
             await self.send(False)
-        except OSError as error:  # it may be there all the same: the next pull knows
+        except OSError as error:  # it may be installed: the next pull shows
             self._note(START, error)
         except Exception as error:
             self._note(START, error)
@@ -204,7 +203,7 @@ class Installation:
         return True
 
     async def begin_again(self, wait_s: float) -> None:
-        """Send it to a scheduler that has removed it, unless that is being done."""
+        """Send it again, unless that is being done."""
         if self._again is None or self._again.done():
             self._again = asyncio.create_task(self._send_again())
         await asyncio.wait({self._again}, timeout=wait_s)
@@ -214,7 +213,7 @@ class Installation:
             await self.send(True)
             self.is_there = True
         except Exception as error:
-            if not self._failed_again:  # it is tried for as long as the block lasts
+            if not self._failed_again:  # noted once, though tried until the end
                 self._note(AGAIN, error)
             self._failed_again = True
 

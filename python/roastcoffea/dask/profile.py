@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dask's statistical profile, as the functions of user code in it.
+"""User functions in Dask's statistical profile.
 
-A profile is a tree of calls, of nodes {"count", "identifier", "description",
-"children"}, as in distributed.profile. A sample counts for every user function on its
-path, and as own time for the innermost of them: what libraries do belongs to their
-caller. Dask distinguishes functions, not lines, so a row is a function, at its first
-line. It counts a sample at every call but the last one: where several calls may have
-been the last, those that never were another share the remainder, else all of them.
+A profile is a tree of calls: nodes {"count", "identifier", "description", "children"},
+as in distributed.profile. A sample counts for every user function on its path, and as
+own time for the innermost of them, which includes the libraries it calls. Dask
+distinguishes functions, not lines, so a row is a function, at its first line. Dask
+counts a sample at every call but the innermost: if several calls may have been the
+innermost, those without another count share the remainder, else all of them.
 
-Workers read their own profile and send rows: trees are large, and Dask inspects every
-object that it sends. That part is pickled by value with worker_plugin.py: standard
-library only.
+Workers read their own profile and send rows, because trees are large. That part is
+pickled by value with worker_plugin.py: standard library only.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MOST_NODES = 200_000
 MOST_ROWS = 20
 INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]([^/\\.]+)")
 STANDARD = re.compile(r"[/\\]lib(?:64)?[/\\]python\d\.\d+[/\\]")
-TYPED = ("<stdin>", "<ipython-input")  # code that came from no file
+TYPED = ("<stdin>", "<ipython-input")  # code without a file
 OURS = re.compile(r".*[/\\]_?roastcoffea[\w.]*[/\\](.*)")
 
 Place = tuple[str, int, str]  # file, line, function
@@ -41,7 +40,7 @@ Row = tuple[str, int, str, str, float, float]  # place, text of the line, sample
 
 def is_users(file: str, own: Iterable[str] = (), ours: Iterable[str] = ()) -> bool:
     """Whether a file is user code. ``own`` are installed packages of the analysis;
-    ``ours`` the files of this package, which may be in any folder there."""
+    ``ours`` are the files of this package, in any folder."""
     installed = INSTALLED.search(file)
     if installed:
         return installed[1] in own
@@ -65,7 +64,7 @@ class HotPlaces:
         self.texts: dict[Place, str] = {}
 
     def add(self, tree: Any, weight: float = 1.0) -> None:
-        """Not recursive: a profile may be as deep as a stack."""
+        """Add a tree. Not recursive: it may be as deep as a stack."""
         waiting: list[Waiting] = [(tree, _count(tree), 0.0, ())]
         for _ in range(MOST_NODES):
             if not waiting:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A call of ``Runner.run`` whose executor is coffea's ``DaskExecutor``.
 
-Its schedulers are watched, and its tasks marked, whichever thread makes the call. An
-executor without a client makes one when it is called, or the Runner does: for the call,
-the Runner gets a copy of it that reports when its client comes and goes.
+Its schedulers are watched, and its tasks marked, in any thread. If the executor has no
+client, it or the Runner creates one during the call: so the Runner gets a copy of the
+executor that reports when its client is set and closed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OnClient = Callable[[Any], None]
 
 
 class DaskCall:
-    """What the runs of a call do on Dask; nothing for other executors."""
+    """The Dask part of a call; does nothing for other executors."""
 
     def __init__(self, runs: list[Any], runner: Any) -> None:
         self.runs = runs
@@ -27,14 +27,14 @@ class DaskCall:
         self._watched: dict[int, Any] = {}  # copies of executors, by the original's id
 
     def begin(self) -> tuple[str, ...]:
-        """Watch the schedulers that are known, mark this thread; the marks."""
+        """Watch the known schedulers and mark this thread; the marks."""
         if not self.is_dask:
             return ()
         from roastcoffea.dask.spans import Entered
 
         for executor in self.executors:
             if is_dask_executor(executor) and executor.client is not None:
-                self.came(executor.client, False)
+                self.client_set(executor.client, False)
         self._entered = Entered()
         for run in self.runs:
             run.guarded("marks of tasks", self._entered.enter, run.on_dask().marked)
@@ -45,22 +45,22 @@ class DaskCall:
         if entered is not None:
             entered.leave()
 
-    def came(self, client: Any, is_new: bool = True) -> None:
+    def client_set(self, client: Any, is_new: bool = True) -> None:
         for run in self.runs:
             run.guarded("start on Dask", run.on_dask().add, client, is_new)
 
-    def goes(self, client: Any) -> None:
+    def client_closes(self, client: Any) -> None:
         for run in self.runs:
             run.guarded("end on Dask", run.on_dask().drop, client)
 
     def replaced(self, executor: Any) -> Any:
-        """The executor for the call: itself, or a copy that reports its client. One
-        that cannot be copied is left alone: its client is not watched."""
+        """The executor for the call: itself, or a copy that reports its client. The
+        client of one that cannot be copied is not watched."""
         if not is_dask_executor(executor) or executor.client is not None:
             return executor
         if id(executor) not in self._watched:
             try:
-                copied = _copied(executor, self.came, self.goes)
+                copied = _copied(executor, self.client_set, self.client_closes)
             except Exception as error:
                 copied = executor
                 for run in self.runs:
@@ -69,10 +69,9 @@ class DaskCall:
         return self._watched[id(executor)]
 
 
-def _copied(executor: Any, came: OnClient, goes: OnClient) -> Any:
-    """An executor with the same attributes; its class may take other arguments.
-
-    It reports when its client is set, and before it is unset: coffea closes it then."""
+def _copied(executor: Any, client_set: OnClient, client_closes: OnClient) -> Any:
+    """A copy that reports when its client is set, and before it is unset, when coffea
+    closes it. Made without __init__(), which may have any arguments."""
     kind: Any = type(executor)
     if any(vars(base).get("__slots__") for base in kind.__mro__):
         raise TypeError("an executor with slots")
@@ -83,10 +82,10 @@ def _copied(executor: Any, came: OnClient, goes: OnClient) -> Any:
     def put(self: Any, client: Any) -> None:
         before = get(self)
         if before is not None and client is None:
-            goes(before)
+            client_closes(before)
         vars(self)["client"] = client
         if client is not None:
-            came(client)
+            client_set(client)
 
     reporting = type(kind.__name__, (kind,), {"client": property(get, put)})
     copied: Any = object.__new__(reporting)

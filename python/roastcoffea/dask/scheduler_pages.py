@@ -2,7 +2,8 @@
 """On the scheduler: facts of one run, packed into pages until the client pulls them.
 
 Workers that join and leave, tasks that left a worker, samples of workers. The format
-is batch_items.def. Pickled by value with scheduler_plugin.py: standard library only.
+is dask_batch_items.def. Pickled by value with scheduler_plugin.py: standard library
+only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from time import monotonic, time
 from typing import Any
 from zlib import crc32
 
-FACTS, FRAMES, TASKS, SAMPLES = range(4)  # kinds of pages, in the order of sealing
+FACTS, FRAMES, TASKS, SAMPLES = range(4)  # kinds of pages
 PIECE_OF_SAMPLES = 500  # packed between two pauses
 PIECE_OF_TASKS = 1000
 DELAY_EVERY = 16  # samples of a worker
@@ -88,7 +89,7 @@ class Pages:
         self.page_bytes = int(limits["page_bytes"])
         self.answer_bytes = int(limits["answer_bytes"])
         self.cap_bytes = int(limits["cap_bytes"])
-        self.open = [bytearray() for _ in range(4)]  # the same objects for ever
+        self.open = [bytearray() for _ in range(4)]  # never replaced
         self.counts = [0, 0, 0, 0]  # items of open pages; not of tasks
         self.dropped = [0, 0, 0, 0]
         self.head = b""  # the tick that a further page of samples belongs to
@@ -96,7 +97,7 @@ class Pages:
         self.whole: deque[tuple[int, int, bytes, int]] = deque()  # number, kind, ...
         self.whole_bytes = 0
         self.sequence = 0
-        self._announced = [0, 0, 0, 0]  # losses that a page has mentioned
+        self._announced = [0, 0, 0, 0]  # losses that a page contains
 
     def put(
         self,
@@ -118,12 +119,12 @@ class Pages:
         data += tail
         self.counts[kind] += 1
         if len(data) >= self.page_bytes:
-            self.seal(kind)
+            self.close_page(kind)
 
-    def seal(self, kind: int, trims: bool = True) -> None:
+    def close_page(self, kind: int, trims: bool = True) -> None:
         """Complete the page of a kind, after the names that it may refer to."""
         if kind != FACTS:
-            self.seal(FACTS)
+            self.close_page(FACTS)
         data = self.open[kind]
         if not data:
             return
@@ -141,7 +142,7 @@ class Pages:
             self._trim()
 
     def _trim(self) -> None:
-        """Drop the oldest of what matters least, down to three quarters of the cap."""
+        """Drop the oldest pages of the least important kind, to 3/4 of the cap."""
         self.trims += 1
         for kind in (SAMPLES, FRAMES, TASKS):
             kept = deque[tuple[int, int, bytes, int]]()
@@ -158,14 +159,14 @@ class Pages:
         while self.whole and self.whole[0][0] <= after:
             self.whole_bytes -= len(self.whole.popleft()[2])
         for kind in (FACTS, FRAMES, TASKS):
-            self.seal(kind)
+            self.close_page(kind)
         if self.counts[SAMPLES]:
-            self.seal(SAMPLES)
+            self.close_page(SAMPLES)
         lost = self.dropped
         if self._announced != lost:
             self._announced = list(lost)
             self.put(FACTS, "dropped", lost[SAMPLES], lost[TASKS], lost[FRAMES])
-            self.seal(FACTS, trims=False)
+            self.close_page(FACTS, trims=False)
         pages: list[Any] = []
         room = self.answer_bytes
         for number, _, data, _ in self.whole:
@@ -235,7 +236,7 @@ class Members:
         name, details = self._hints.pop(address, ("", ""))
         stimulus = STIMULUS_TIME.sub("", stimulus)
         name = name or REASONS.get(stimulus, "")
-        if name not in ("memory", "silent"):  # nothing asked such a worker to leave
+        if name not in ("memory", "silent"):  # these are never expected
             restarts = address in self._restarting or "restart" in stimulus + details
             expected = expected or restarts
         self._restarting.discard(address)
@@ -244,7 +245,7 @@ class Members:
         self.pages.put(FACTS, "left", number, time(), int(expected), texts=(reason,))
 
     def restart(self) -> None:
-        """All present workers are asked to leave; not each can announce that."""
+        """All present workers are restarted; not each of them sends an event."""
         self._restarting = set(self.present)
 
     def take_event(self, topic: str, event: dict[str, Any]) -> None:
@@ -303,7 +304,7 @@ class Tasks:
         self.touched: set[int] = set()  # workers that got or ended a task since a tick
         self._ends: dict[str, int] = rules["ends"]
         self._ok, self._ours = self._ends["ok"], int(rules["ours"])
-        self._nowhere = (int(rules["nobody"]), UNKNOWN)
+        self._no_worker = (int(rules["no_worker"]), UNKNOWN)
         self._most_prefixes = int(rules["most_prefixes"])
         self._open = pages.open[TASKS]
         self._pack = pages.structs["task"].pack
@@ -345,12 +346,11 @@ class Tasks:
     def _left(
         self, key: Any, finish: str, stimulus_id: str, more: dict[str, Any]
     ) -> None:
-        """A task leaves its worker. The hot path: nothing is called that can be
-        written here."""
+        """A task leaves its worker."""
         if self.is_ending and key not in self.running:
             return  # it has its row, or began too late
         task = self.scheduler.tasks[key]
-        number, since = self.running.pop(key, self._nowhere)
+        number, since = self.running.pop(key, self._no_worker)
         began, ended, now = UNKNOWN, UNKNOWN, time()
         if "worker" in more:
             number = self.members.numbers[more["worker"]]
@@ -366,19 +366,8 @@ class Tasks:
             end = self._ok
         else:
             end = self._why(task, finish, number, stimulus_id)
-        name = task.prefix.name
-        prefix = self.prefixes.get(name)
-        if prefix is None:
-            prefix = self._prefix(name)
-        if task.annotations and self.mark in task.annotations:
-            end += self._ours
-            self.our_prefixes.add(name)
         self.touched.add(number)
-        known = crc32(key.encode()) if type(key) is str else key_hash(key)
-        data = self._open
-        data += self._pack(self._kind, known, prefix, number, end, since, began, ended)
-        if len(data) > self._room:
-            self.pages.seal(TASKS)
+        self._put(task, number, end, since, began, ended)
 
     def _why(self, task: Any, finish: str, number: int, stimulus_id: str) -> int:
         """How a task ended that left no result."""
@@ -394,20 +383,22 @@ class Tasks:
         return self._ends["retried" if has_raised else "sent_back"]
 
     def _put(self, task: Any, number: int, end: int, *times: float) -> None:
-        """The row of a task that has not left its worker by a transition."""
-        name = task.prefix.name
+        """Pack the row of a task."""
+        name, key = task.prefix.name, task.key
         prefix = self.prefixes.get(name)
         if prefix is None:
             prefix = self._prefix(name)
         if task.annotations and self.mark in task.annotations:
             end += self._ours
+            self.our_prefixes.add(name)
+        known = crc32(key.encode()) if type(key) is str else key_hash(key)
         data = self._open
-        data += self._pack(self._kind, key_hash(task.key), prefix, number, end, *times)
+        data += self._pack(self._kind, known, prefix, number, end, *times)
         if len(data) > self._room:
-            self.pages.seal(TASKS)
+            self.pages.close_page(TASKS)
 
     def _prefix(self, name: str) -> int:
-        """The number of a new prefix; past the last number all are "(other)"."""
+        """The number of a new prefix; "(other)" if there are too many."""
         number = len(self.prefixes)
         if number >= self._most_prefixes - 1:
             name = "(other)"
@@ -432,7 +423,7 @@ class Tasks:
         self.touched.update((source, target))
 
     def find_prefixes(self) -> Iterator[None]:
-        """Add those of our tasks that still run; yields to let the scheduler work."""
+        """Add the prefixes of our running tasks; yields to let the scheduler work."""
         for done, key in enumerate(list(self.running), 1):
             task = self.scheduler.tasks.get(key)
             if task is not None and task.annotations and self.mark in task.annotations:
@@ -487,17 +478,17 @@ READERS: dict[str, Callable[[Any], Any]] = {  # the order in which _read() packs
     "disk_read": lambda w: w.metrics["host_disk_io"]["read_bps"],
     "disk_write": lambda w: w.metrics["host_disk_io"]["write_bps"],
     "loop_interval": lambda w: w.metrics["event_loop_interval"],
-    "gil": lambda w: w.metrics["gil_contention"],  # rare: not among those at once
+    "gil": lambda w: w.metrics["gil_contention"],  # rare: not part of a full sample
 }
 
 
 class Samples:
-    """What workers reported of themselves, once per tick.
+    """Metrics that workers reported, once per tick.
 
-    Most workers have reported nothing since the last tick (each does so every n / 200
-    seconds where there are n), so a tick compares one column of all workers and reads
-    in full only those whose `last_seen` moved; of those that got or ended a task, the
-    number of tasks. A tick is a generator: the scheduler works between its pieces.
+    Most workers have not reported since the last tick (of n workers, each reports every
+    n / 200 seconds), so a tick compares `last_seen` of all workers and reads only those
+    where it changed; of workers that got or ended a task, the number of tasks. A tick
+    is a generator: the scheduler works between its pieces.
     """
 
     def __init__(
@@ -510,10 +501,8 @@ class Samples:
         bits = {name: series.index(name) for name in READERS if name in series}
         self._readers = sorted((bit, READERS[name]) for name, bit in bits.items())
         self._tasks_mask = 1 << bits["active_tasks"]
-        together = [bits.get(name, -1) for name in READERS][:-1]
-        at_once = together == sorted(set(together)) and together[0] >= 0
-        # 0: the client has another order of series
-        self._full_mask = sum(1 << bit for bit in together) if at_once else 0
+        together = [bits[name] for name in READERS][:-1]  # in the order of series
+        self._full_mask = sum(1 << bit for bit in together)
         head = pages.structs["sample"].format
         self._pack_full = Struct(f"{head}{len(together)}d").pack
         self._pack_tasks = Struct(f"{head}d").pack
@@ -565,9 +554,9 @@ class Samples:
             self._end()
 
     def tick(self, tasks: int = 0, touched: Set[int] = frozenset()) -> Iterator[None]:
-        """Sample all that moved; yields between pieces.
+        """Sample the workers that changed; yields between pieces.
 
-        `tasks` are on workers; `touched` are numbers of workers that got or ended some.
+        `tasks` is the number on workers, `touched` workers got or ended some.
         """
         seen = list(map(seen_of, self._workers))
         moved = list(compress(self._pairs, map(ne, seen, self._seen)))
@@ -609,10 +598,10 @@ class Samples:
         page += self._pack_tasks(self._kind, number, self._tasks_mask, count)
         pages.counts[SAMPLES] += 1
         if len(page) >= pages.page_bytes:
-            pages.seal(SAMPLES)
+            pages.close_page(SAMPLES)
 
     def _read(self, moved: list[tuple[Any, int]]) -> None:
-        """Full samples of these workers: the loop in which a tick spends its time."""
+        """Full samples of these workers: the loop that takes the time of a tick."""
         pages, counts, fulls = self.pages, self._counts, self._fulls
         page, page_bytes, packed = pages.open[SAMPLES], pages.page_bytes, 0
         pack, kind, mask = self._pack_full, self._kind, self._full_mask
@@ -620,7 +609,7 @@ class Samples:
             counts[number] = tasks = len(worker.processing)
             metrics = worker.metrics
             try:
-                if "gil_contention" in metrics or not mask:
+                if "gil_contention" in metrics:
                     raise KeyError
                 memory, cpu, managed, spilled, net, disk, loop = metrics_of(metrics)
                 page += pack(
@@ -654,7 +643,7 @@ class Samples:
             if len(page) >= page_bytes:
                 pages.counts[SAMPLES] += packed
                 packed = 0
-                pages.seal(SAMPLES)
+                pages.close_page(SAMPLES)
         pages.counts[SAMPLES] += packed
 
     def _available(self, worker: Any, number: int) -> bytes:

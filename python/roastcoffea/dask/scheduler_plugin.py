@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The plugin on the scheduler: records one run until the client has pulled it.
 
-Pickled by value (install.py) with scheduler_pages.py, so that nothing of ours is needed
-or imported there: both use the standard library and distributed only. Everything that
-it puts on the scheduler is under one name, the mark of the run: the plugin, the worker
-plugin, the topic of events and two handlers
+Pickled by value (install.py) with scheduler_pages.py: both use the standard library and
+distributed only, so the scheduler does not need this package. Everything on the
+scheduler has one name, the mark of the run: the plugin, the worker plugin, the topic of
+events and two handlers
 
     <mark>_pull(after=n)  {"plugin", "pages": [[number, bytes], ...], "more", "now",
                           "boot", "interval", "errors", "error"}; pages <= n are freed;
@@ -13,9 +13,9 @@ plugin, the topic of events and two handlers
                           "differences" [[names, value], ...], "profile", "unmeasured"
                           {worker: why}, "left_out" {what: why}
 
-A stop removes everything, except pull while the answer says "more". The plugin removes
-itself when its client goes, after 60 s without a pull, and after a week. No hook raises
-into the scheduler: errors are counted and sent with the next pull.
+A stop removes everything, except pull while "more" is true. The plugin removes itself
+when its client disconnects, after 60 s without a pull, and after a week. Errors are
+counted and sent with the next pull, never raised into the scheduler.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ MOST_UNSENT = 1 << 32  # frames that one worker may count as lost
 OF_SPANS = ("execute", "p2p")  # contexts that Dask counts per span
 
 
-# ---- what Dask itself knows ------------------------------------------------------
+# ---- counts of Dask itself -------------------------------------------------------
 
 
 def as_rows(counts: dict[Any, float]) -> list[list[Any]]:
@@ -82,7 +82,7 @@ def as_rows(counts: dict[Any, float]) -> list[list[Any]]:
 
 
 def span_counts(scheduler: Any, ids: Iterable[str]) -> list[list[Any]]:
-    """The sum of what Dask's spans of these ids have counted, as rows."""
+    """The summed counts of Dask's spans with these ids, as rows."""
     known = scheduler.extensions["spans"].spans
     total: dict[Any, float] = {}
     for span in (known[each] for each in ids if each in known):
@@ -97,19 +97,12 @@ def spans_on(options: dict[str, Any], dask_scheduler: Any) -> list[list[Any]]:
 
 
 def cluster_counts(scheduler: Any) -> dict[Any, float]:
-    """What Dask counts outside of spans, since the scheduler started."""
+    """Dask's counts outside of spans, since the scheduler started."""
     return {
         names: value
         for names, value in scheduler.cumulative_worker_metrics.items()
         if isinstance(names, tuple) and names and names[0] not in OF_SPANS
     }
-
-
-def python_of(state: Any) -> str:
-    """The minor version of a worker's Python ("3.11"); "" where it is unknown."""
-    versions = getattr(state, "versions", None) or {}
-    version = str((versions.get("host") or {}).get("python", ""))
-    return ".".join(version.split(".")[:2])
 
 
 def boot_id() -> str:
@@ -125,7 +118,7 @@ def boot_id() -> str:
 
 
 def failure_of(answer: Any) -> str:
-    """Why a worker did not do what it was asked; empty: it did."""
+    """The error in a worker's answer; empty: none."""
     if isinstance(answer, TimeoutError):
         return "it did not answer in time"
     if isinstance(answer, BaseException):
@@ -143,8 +136,8 @@ def summary(some: list[str]) -> str:
 class Workers:
     """Messages to all workers, at the start and at the end of the run.
 
-    Each worker has its own message, so that one which does not answer delays no other;
-    an answer is awaited for a while, and may come later.
+    Each worker gets its own message, so that one without an answer delays no other. An
+    answer is awaited for a while, and may arrive later.
     """
 
     def __init__(self, payload: dict[str, Any], limits: dict[str, float]) -> None:
@@ -156,48 +149,48 @@ class Workers:
         self.scheduler: Any = None
         self.unmeasured: dict[str, str] = {}  # {worker: why}
         self.left_out: dict[str, str] = {}  # {what: which workers}
-        self._measuring: set[str] = set()  # their last event is still to come
+        self._measuring: set[str] = set()  # their last event has not arrived
         self._awaited: set[str] = set()  # of those, the ones that stop() waits for
         self._all_ended: asyncio.Future[None] | None = None
-        self._asked: set[Any] = set()  # asyncio itself holds tasks weakly
+        self._requests: set[Any] = set()  # asyncio itself holds tasks weakly
 
-    async def ask(
+    async def request(
         self, message: dict[str, Any], addresses: Iterable[str], wait_s: float
     ) -> dict[str, Any]:
         """{worker: its answer, or an exception}."""
-        asked: dict[Any, str] = {}
+        sent: dict[Any, str] = {}
         for each in addresses:
             call = self.scheduler.broadcast(
                 msg=dict(message), workers=[each], on_error="return"
             )
             task = asyncio.ensure_future(call)
-            self._asked.add(task)
-            task.add_done_callback(self._forget_asked)
-            asked[task] = each
-            if len(asked) % AT_ONCE == 0:
+            self._requests.add(task)
+            task.add_done_callback(self._drop_request)
+            sent[task] = each
+            if len(sent) % AT_ONCE == 0:
                 await asyncio.sleep(0)
-        if not asked:
+        if not sent:
             return {}
-        done, late = await asyncio.wait(asked, timeout=max(wait_s, 0.0))
-        answers: dict[str, Any] = {asked[task]: TimeoutError() for task in late}
+        done, late = await asyncio.wait(sent, timeout=max(wait_s, 0.0))
+        answers: dict[str, Any] = {sent[task]: TimeoutError() for task in late}
         for task in done:
             error = task.exception()
-            answers[asked[task]] = error or task.result().get(asked[task])
+            answers[sent[task]] = error or task.result().get(sent[task])
         return answers
 
-    def _forget_asked(self, task: Any) -> None:
-        self._asked.discard(task)
+    def _drop_request(self, task: Any) -> None:
+        self._requests.discard(task)
         if not task.cancelled():
             task.exception()  # retrieved, or asyncio logs it
 
     async def has_late_answers(self) -> bool:
-        """Wait a while for the next late answer; False: there is none to wait for.
+        """Wait a while for the next late answer; False: none is missing.
 
-        The timeout is needed for its timer, too, which keeps the plugin alive."""
-        if not self._asked:
+        The timer of the timeout also keeps the plugin alive."""
+        if not self._requests:
             return False
         first = asyncio.FIRST_COMPLETED
-        await asyncio.wait(self._asked, timeout=TURN_S, return_when=first)
+        await asyncio.wait(self._requests, timeout=TURN_S, return_when=first)
         return True
 
     async def install(self) -> None:
@@ -207,14 +200,16 @@ class Workers:
         self.scheduler.worker_plugins[self.mark] = self.plugin
         message = {"op": "plugin-add", "plugin": self.plugin, "name": self.mark}
         present = list(self.scheduler.workers)
-        answers = await self.ask(message, present, self.limits["start_s"])
+        answers = await self.request(message, present, self.limits["start_s"])
         for address, answer in answers.items():
             if why := failure_of(answer):
                 self.unmeasured.setdefault(address, why)
 
     def check_python(self, state: Any) -> None:
         """A worker with another Python ignores the plugin: its bytecode differs."""
-        python = python_of(state)
+        versions = getattr(state, "versions", None) or {}
+        version = str((versions.get("host") or {}).get("python", ""))
+        python = ".".join(version.split(".")[:2])
         if self.plugin and self.python and python not in ("", self.python):
             why = f"Python {python} is there, the client has {self.python}"
             self.unmeasured[plain(state.address)] = why
@@ -226,8 +221,8 @@ class Workers:
             kept.pop(self.mark, None)
 
     def take_status(self, address: str, word: str, *more: str) -> int:
-        """A worker reports that it measures, or why it does not, or that its events
-        have ended; the number of frames that it lost."""
+        """A worker reports that it measures, or why not, or that its events have
+        ended; returns the number of frames that it lost."""
         if word == "last":
             self.end(address)
             return min(max(int(more[0]), 0), MOST_UNSENT)
@@ -239,7 +234,7 @@ class Workers:
         return 0
 
     def end(self, address: str) -> None:
-        """Nothing of this worker is on its way any more."""
+        """The last event of this worker has arrived."""
         self._measuring.discard(address)
         self._awaited.discard(address)
         ended = self._all_ended
@@ -251,8 +246,8 @@ class Workers:
     ) -> dict[str, Any]:
         """Remove the worker plugin after a last heartbeat; profiles of some workers.
 
-        The events of a worker come by another connection than its answer, which may be
-        first: so its last event is awaited, too."""
+        Events and answers of a worker use different connections, so the last event is
+        awaited, too."""
         ends = monotonic() + self.limits["stop_s"]
         wait_s = self.limits["stop_s"]
         present = list(self.scheduler.workers)
@@ -260,11 +255,11 @@ class Workers:
         some = present[::step] if profiled.get("prefixes") else []
         others = list(set(present).difference(some))
         share = MOST_KEPT_BYTES // max(len(present), 1) if wants_kept else 0
-        asked, answers = await asyncio.gather(
-            self.ask(self._leave(kept_bytes=share, **profiled), some, wait_s),
-            self.ask(self._leave(kept_bytes=share), others, wait_s),
+        with_profile, answers = await asyncio.gather(
+            self.request(self._leave(kept_bytes=share, **profiled), some, wait_s),
+            self.request(self._leave(kept_bytes=share), others, wait_s),
         )
-        answers.update(asked)
+        answers.update(with_profile)
         failures = [why for each in answers.values() if (why := failure_of(each))]
         answers.update(await self._remove(answers, ends - monotonic()))
         self._awaited = self._measuring.intersection(
@@ -274,7 +269,7 @@ class Workers:
             self._all_ended = asyncio.get_running_loop().create_future()
             left_s = max(ends - monotonic(), 0.0)
             await asyncio.wait({self._all_ended}, timeout=left_s)
-        results = [_result_of(answer) for answer in asked.values()]
+        results = [_result_of(answer) for answer in with_profile.values()]
         left_out = {
             "last heartbeat": summary(failures),
             "last frames": summary(sorted(self._awaited)),
@@ -285,10 +280,10 @@ class Workers:
         return {"rows": rows, "weight": len(present) / len(rows)} if rows else {}
 
     async def leave_late(self, addresses: Iterable[str]) -> None:
-        """The same for workers that were joining: they may have the plugin now."""
+        """The same for workers that were joining, and may have the plugin now."""
         present = [each for each in addresses if each in self.scheduler.workers]
         ends = monotonic() + LATE_S
-        answers = await self.ask(self._leave(late=True), present, LATE_S)
+        answers = await self.request(self._leave(late=True), present, LATE_S)
         await self._remove(answers, ends - monotonic())
 
     def _leave(self, **more: Any) -> dict[str, Any]:
@@ -297,7 +292,7 @@ class Workers:
         return {"op": "run", "function": self.leave_function, "args": args}
 
     async def _remove(self, answers: dict[str, Any], wait_s: float) -> dict[str, Any]:
-        """Only remove the plugin, where no function can be run."""
+        """Only remove the plugin, if no function can be run there."""
         refused = [
             who
             for who, each in answers.items()
@@ -305,7 +300,7 @@ class Workers:
         ]
         present = [who for who in refused if who in self.scheduler.workers]
         message = {"op": "plugin-remove", "name": self.mark}
-        return await self.ask(message, present if self.plugin else [], wait_s)
+        return await self.request(message, present if self.plugin else [], wait_s)
 
 
 def _result_of(answer: Any) -> dict[str, Any]:
@@ -338,15 +333,17 @@ class Plugin(SchedulerPlugin):
         self.samples = Samples(self.pages, self.members, self.errors, series)
         self.workers = Workers(payload, self.limits)
         vars(self)["transition"] = self.tasks.transition  # saves a call per task
-        asked = float(payload.get("interval") or 0)
-        self.interval = max(asked, SHORTEST_S) if asked > 0 else 0.0  # 0: no samples
+        interval = float(payload.get("interval") or 0)
+        self.interval = (
+            max(interval, SHORTEST_S) if interval > 0 else 0.0
+        )  # 0: no samples
         self.id = token_hex(4)
         self.started = time()
         self.scheduler: Any = None
         self.left_out: dict[str, str] = {}  # {what: why}
         self.stopping = self.gone = self.is_tidy = False
         self.silent_s = 0.0  # since the last pull, as far as the event loop turned
-        self._began = self._asked = self._turned = monotonic()
+        self._began = self._last_request_s = self._turned = monotonic()
         self._leaving_since = 0.0
         self._jobs: set[Any] = set()  # asyncio itself holds tasks weakly
         self._one_tick = asyncio.Lock()
@@ -359,10 +356,10 @@ class Plugin(SchedulerPlugin):
         self.scheduler = self.workers.scheduler = scheduler
         self.tasks.scheduler = self.samples.scheduler = scheduler
         client = self.payload.get("client")
-        if client and client not in scheduler.clients:  # its going would go unnoticed
-            raise RuntimeError(f"the client of {self.mark} went before its run began")
+        if client and client not in scheduler.clients:  # no remove_client() will follow
+            raise RuntimeError(f"the client of {self.mark} left before its run began")
         if self.mark in scheduler.plugins:
-            raise RuntimeError(f"{self.mark} is there already")
+            raise RuntimeError(f"{self.mark} is registered already")
         try:
             scheduler.plugins[self.mark] = self  # so that hooks are called meanwhile
             await self._record_present()
@@ -378,10 +375,10 @@ class Plugin(SchedulerPlugin):
             self._fail("worker part", error)
         scheduler.plugins.pop(self.mark, None)  # Dask puts it back after this
         if self.gone:
-            raise RuntimeError(f"the client of {self.mark} went while its run began")
+            raise RuntimeError(f"the client of {self.mark} left while its run began")
 
     async def _record_present(self) -> None:
-        """Workers and tasks that are there already; hooks record what changes."""
+        """Record present workers and tasks; hooks record changes."""
         self._counts = self._try("differences", cluster_counts, self.scheduler) or {}
         since = self.payload.get("workers_since")  # NaN: from the start of the run
         for done, address in enumerate(list(self.scheduler.workers), 1):
@@ -423,7 +420,7 @@ class Plugin(SchedulerPlugin):
                 try:
                     self._take_frames(*msg)
                 finally:
-                    if "topic" not in self.left_out:  # a second time would fail, too
+                    if "topic" not in self.left_out:  # else it would fail again
                         self._try("topic", self._forget_events)
             elif topic == "stealing":
                 self.tasks.take_steal(msg)
@@ -446,13 +443,13 @@ class Plugin(SchedulerPlugin):
             self.pages.put(FRAMES, "frames", number, key_hash(key), size, tail=frames)
 
     def _forget_events(self) -> None:
-        """Dask keeps the last thousand of a topic, and ours may be megabytes each."""
+        """Dask keeps the last thousand events of a topic; ours may be megabytes."""
         broker = getattr(self.scheduler, "_broker", None)
         if broker is not None:
             broker.truncate(self.mark)
 
     def restart(self, scheduler: Any) -> None:
-        """All tasks are forgotten without a transition, and all workers leave."""
+        """The scheduler drops all tasks without a transition, and all workers leave."""
         self.tasks.forget()
         self.members.restart()
 
@@ -461,7 +458,7 @@ class Plugin(SchedulerPlugin):
             self._background(self._remove_itself())
 
     async def close(self) -> None:
-        """The scheduler closes, and everything with it."""
+        """The scheduler closes."""
         self.gone = True
         self._cancel()
 
@@ -486,15 +483,15 @@ class Plugin(SchedulerPlugin):
                 self.errors.add("a tick", error)
 
     def pause_s(self, since_tick_s: float) -> float:
-        """Until the next turn: silence is noticed though ticks may be rare."""
+        """Until the next turn, which also checks for silence: ticks may be rare."""
         longest_s: float = min(TURN_S, self.limits["silence_s"])
         if not self.interval:
             return longest_s
         return min(max(self.pace() - since_tick_s, 0.0), longest_s)
 
     def count_silence(self, pause_s: float) -> None:
-        """In turns of the event loop, of which a late one counts for little: a
-        scheduler that takes a huge graph cannot answer for a minute."""
+        """Add this turn of the event loop, a late one only in part: a scheduler that
+        receives a huge graph cannot answer for a minute."""
         now = monotonic()
         self.silent_s += min(now - self._turned, pause_s + LATE_TURN_S)
         self._turned = now
@@ -504,7 +501,7 @@ class Plugin(SchedulerPlugin):
         return is_old or self.silent_s > float(self.limits["silence_s"])
 
     def pace(self) -> float:
-        """Seconds between two ticks: doubled each time that there was no room."""
+        """Seconds between two ticks; doubled each time that pages were dropped."""
         return self.interval * min(1 << min(self.pages.trims, 9), MOST_SLOWING)
 
     async def tick(self) -> None:
@@ -528,7 +525,7 @@ class Plugin(SchedulerPlugin):
 
     def note_request(self) -> None:
         self.silent_s = 0.0
-        self._asked = self._turned = monotonic()
+        self._last_request_s = self._turned = monotonic()
 
     def _answer(self, after: int) -> dict[str, Any]:
         return {
@@ -548,7 +545,7 @@ class Plugin(SchedulerPlugin):
         self.note_request()
         self._begin_to_leave()
         try:
-            for _ in self.tasks.find_prefixes():  # profiled, though they still run
+            for _ in self.tasks.find_prefixes():  # running tasks are profiled, too
                 await asyncio.sleep(0)
         except Exception as error:
             self.errors.add("prefixes", error)
@@ -560,7 +557,7 @@ class Plugin(SchedulerPlugin):
             for _ in self.tasks.end():
                 await asyncio.sleep(0)
         except Exception as error:
-            self.errors.add("the last look", error)
+            self.errors.add("the last tick", error)
         found = {
             "spans": self._try("spans", span_counts, self.scheduler, spans) or [],
             "differences": self._try("differences", self._differences) or [],
@@ -571,7 +568,7 @@ class Plugin(SchedulerPlugin):
         self._leave_scheduler()
         answer = self._answer(after)
         if answer["more"]:
-            self.note_request()  # the client has still to get this answer
+            self.note_request()  # the client has not got this answer yet
             self.scheduler.handlers[f"{self.mark}_pull"] = self.pull
             self._background(self._keep_pages())
         return {**found, **answer}
@@ -606,8 +603,8 @@ class Plugin(SchedulerPlugin):
         return profile
 
     def _leave_scheduler(self) -> None:
-        """Remove everything, now and once more later: late events create a topic again,
-        and workers that were joining may have got the worker plugin since."""
+        """Remove everything now, and remains later: late events create the topic again,
+        and joining workers may have got the worker plugin meanwhile."""
         self._begin_to_leave()
         if self.gone:
             return
@@ -640,7 +637,7 @@ class Plugin(SchedulerPlugin):
         self.is_tidy = True
 
     async def _remove_itself(self) -> None:
-        """Leave without a stop: there is no client to answer to."""
+        """Leave without a stop: the client has gone."""
         if self.stopping:
             return
         self._begin_to_leave()
@@ -650,9 +647,9 @@ class Plugin(SchedulerPlugin):
         self.pages.whole.clear()
 
     async def _keep_pages(self) -> None:
-        """For the client to pull what did not fit into the answer of a stop."""
+        """Keep the pages that did not fit into the answer of a stop for a while."""
         again_s = self.limits["again_s"]
-        while (wait_s := self._asked + again_s - monotonic()) > 0:
+        while (wait_s := self._last_request_s + again_s - monotonic()) > 0:
             await asyncio.sleep(wait_s)
         self._drop_handler("pull")
         self.pages.whole.clear()
@@ -662,7 +659,7 @@ class Plugin(SchedulerPlugin):
         return self.scheduler.plugins.get(self.mark, self) is not self
 
     def _drop_handler(self, name: str) -> None:
-        """Unless it is the handler of a successor."""
+        """Remove a handler, unless it is that of a successor."""
         handlers, key = self.scheduler.handlers, f"{self.mark}_{name}"
         if getattr(handlers.get(key), "__self__", None) is self:
             handlers.pop(key)
@@ -694,6 +691,6 @@ class Plugin(SchedulerPlugin):
             return self._fail(what, error)
 
     def _fail(self, what: str, error: BaseException) -> None:
-        """A part that this distributed lacks, or that failed."""
+        """Note a part that failed, or that this distributed lacks."""
         self.errors.add(what, error)
         self.left_out.setdefault(what, error_text(error))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two contexts that make Dask's tasks those of a run.
+"""The two contexts that assign Dask's tasks to a run.
 
-Dask's own span is for its fine metrics; a group of tasks belongs to the span that used
-its name first, so our own annotation beside it identifies the run of a task.
-Annotations belong to a thread: each one that sends work of the run enters them.
+Dask's span is for its fine metrics. A group of tasks belongs to the first span that
+used its name, so an annotation of our own identifies the run of a task. Annotations
+belong to a thread: each thread that submits work of the run enters them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SPAN = "coffea-processing"
 
 
 def new_mark() -> str:
-    """The one name of everything of a run on a scheduler and its workers."""
+    """A new name for all objects of a run on a scheduler and its workers."""
     return "roastcoffea-" + secrets.token_hex(8)
 
 
 class Marked:
-    """Where tasks of a run are sent from, and the spans that this has made."""
+    """Marks the tasks of a run, and collects its spans."""
 
     def __init__(self, mark: str, name: str = SPAN) -> None:
         self.mark = mark
@@ -37,19 +37,19 @@ class Marked:
         return (self.mark, *self._more_marks)
 
     def add(self, mark: str) -> None:
-        """Tasks that are sent from now on have it too."""
+        """Mark tasks with this mark too, from now on."""
         with self._lock:
             self._more_marks += (mark,)
 
     @property
     def span_ids(self) -> list[str]:
-        """Of every thread that was in it."""
+        """The spans of all threads."""
         with self._lock:
             return list(self._spans)
 
     @contextlib.contextmanager
     def tasks(self) -> Iterator[None]:
-        """Tasks sent from here belong to the run; once is enough for a thread."""
+        """Tasks submitted inside belong to the run; nested contexts change nothing."""
         from dask.base import annotate, get_annotations
         from distributed import span
 
@@ -66,10 +66,10 @@ class Marked:
 
 
 class Entered:
-    """Contexts of one thread, left in any case.
+    """Contexts of one thread.
 
-    A generator may leave a block in another context than it came from (notebooks and
-    fixtures of tests do): nothing is left to be undone there then.
+    A generator may be closed in another context than it was entered in (notebooks and
+    test fixtures do that): then there is nothing to restore.
     """
 
     def __init__(self) -> None:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Dask task that runs in this thread: to which runs it belongs, and how their
-frames are sent.
+"""The Dask task that runs in this thread: the runs it belongs to, and sending frames.
 
-The worker plugin registers runs in ``runs``; without it everything here does nothing,
-and distributed is never imported for it. Frames go to the scheduler as events under the
-mark of a run, and none after the run has ended on that worker.
+The worker plugin registers runs in ``runs``; without one, nothing is done here, and
+distributed is not imported. Frames are sent to the scheduler as events under the mark
+of a run, and none after the run has ended on that worker.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import _probe
-from ..coffea.guard import guarded
+from ..coffea.guard import ForkSafeLock, guarded
 
 KEPT_BYTES = 1 << 20
 OUTBOX_WAIT_S = 0.1
@@ -42,7 +41,7 @@ class WorkerRun:
         self.unkept = 0
 
     def keep(self, message: list[Any]) -> None:
-        """Hold what travels with a result: a run without an output asks for it."""
+        """Keep what is sent with a result: a run without an output needs it."""
         self.kept.append(message)
         self.kept_bytes += len(message[2])
         self._drop_beyond(KEPT_BYTES)
@@ -53,29 +52,16 @@ class WorkerRun:
             self.unkept += 1
 
     def take_kept(self, most_bytes: int) -> tuple[list[Any], int]:
-        """The held messages that fit, and the number of those that do not."""
+        """The kept messages that fit, and the number of those that do not."""
         self._drop_beyond(most_bytes)
         return list(self.kept), self.unkept
 
 
-class Gate:
-    """Held while a message is sent and while a run ends: no message follows the last
-    one of a run, and each is either sent or counted as lost."""
+# Held while a message is sent and while a run ends: no message follows the last one of
+# a run, and each is either sent or counted as lost.
+gate = ForkSafeLock()
 
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-
-
-gate = Gate()
-
-
-class _Seen(threading.local):
-    """The task whose start this thread has reported."""
-
-    start_s = 0.0
-
-
-_seen = _Seen()
+_reported = threading.local()  # start_s of the task whose start this thread reported
 
 
 class Place(NamedTuple):
@@ -88,29 +74,29 @@ class Place(NamedTuple):
     begun_ago_s: float  # 0 from the second attempt in a task on
 
     def send(self, frames: bytes | None) -> bool:
-        """False when no run takes them any more."""
+        """Send frames as events; False: all runs have ended, or nothing to send."""
         if frames is None:
             return False
-        with gate.lock:
+        with gate:
             marks = [mark for mark in self.marks if run_at(mark, self.worker)]
             message = [self.address, self.key, frames]
             return bool(marks) and _log(self.worker, marks, message)
 
     def keep(self, frames: bytes) -> None:
-        """Hold frames that go with the result of this task."""
-        with gate.lock:
+        """Keep frames that are sent with the result of this task."""
+        with gate:
             for run in (run_at(mark, self.worker) for mark in self.marks):
                 if run:
                     run.keep([self.address, self.key, frames])
 
-    def send_trouble(self) -> None:
+    def report_disarmed(self) -> None:
         """Report once that the monitor has disarmed itself here."""
         status = _probe.status()
         if status["enabled"]:
             return
         why = f"the monitor gave up after {status['monitor_errors']} errors of its own"
         words = f"unmeasured: {why} (first: {status['first_error']})"
-        with gate.lock:
+        with gate:
             for mark in self.marks:
                 run = run_at(mark, self.worker)
                 if run and not run.was_warned:
@@ -145,7 +131,7 @@ def _log(worker: Any, marks: list[str], message: list[Any]) -> bool:
 
 
 def _thread_state() -> Any:
-    """What Dask keeps of the task in this thread; None when there is none."""
+    """Dask's state of the task in this thread, or None."""
     module = sys.modules.get("distributed.worker")
     state = getattr(module, "thread_state", None)
     return state if hasattr(state, "execution_state") else None
@@ -153,15 +139,16 @@ def _thread_state() -> Any:
 
 def _place(state: Any, worker: Any, marks: tuple[str, ...]) -> Place:
     start_s, ago_s = getattr(state, "start_time", None), 0.0
-    if isinstance(start_s, float) and start_s != _seen.start_s:  # its first attempt
-        _seen.start_s = start_s
+    is_first = start_s != getattr(_reported, "start_s", None)  # attempt of the task
+    if isinstance(start_s, float) and is_first:
+        _reported.start_s = start_s
         ago_s = time.time() - start_s
     address = str(getattr(worker, "contact_address", None) or worker.address)
     return Place(worker, address, str(state.key), marks, ago_s)
 
 
 def place_by_annotation() -> Place | None:
-    """The task of this thread, if it was sent from inside the block of a run."""
+    """The task of this thread, if it was submitted inside the block of a run."""
     try:
         state = _thread_state()
         if state is None:
@@ -175,9 +162,9 @@ def place_by_annotation() -> Place | None:
 
 
 def place_of(marks: tuple[str, ...]) -> tuple[Place | None, bool]:
-    """Where a task of these runs is, and whether any of them still goes on there.
+    """The task of this thread, and whether one of these runs still goes on there.
 
-    Unknown in a process that a worker has started: (None, True)."""
+    (None, True) in a process that a worker has started."""
     if not marks:
         return None, True
     try:
@@ -195,12 +182,11 @@ def place_of(marks: tuple[str, ...]) -> tuple[Place | None, bool]:
 
 
 class Outbox:
-    """Frames that wait in this process, by task.
+    """Frames to be sent together, by task.
 
-    A task may call a decorated function for each of a million elements, and an event
-    costs the worker and the scheduler more than such a call. The first call of a task
-    is sent at once, as it may be the only one; the others wait for a moment, on the
-    event loop of the worker, or until there is much to send.
+    A task may call a decorated function a million times, and an event costs more than
+    such a call. The frames of the first call are sent at once, those of the others
+    after a moment, by the event loop of the worker, or when there are many.
     """
 
     def __init__(self) -> None:
@@ -213,7 +199,7 @@ class Outbox:
         """Send frames of this task soon."""
         if frames is None:
             return
-        with gate.lock:
+        with gate:
             is_first = place not in self.waiting
             held = self.waiting.setdefault(place, bytearray())
             held += frames
@@ -229,14 +215,14 @@ class Outbox:
                 flush()
 
     def flush(self, place: Place) -> None:
-        with gate.lock:
+        with gate:
             held = self.waiting.pop(place, None)
             if held:
                 place.send(bytes(held))
 
     def take(self, mark: str, worker: Any) -> list[Any]:
-        """The unsent messages of a run on a worker; other runs get theirs now."""
-        with gate.lock:
+        """The unsent messages of a run on a worker; those of other runs are sent."""
+        with gate:
             places = [place for place in self.waiting if place.worker is worker]
             taken = [(place, self.waiting.pop(place)) for place in places]
         unsent = []
@@ -249,12 +235,4 @@ class Outbox:
 
 
 outbox = Outbox()
-
-
-def _in_child() -> None:
-    """A forked child sends nothing; another thread may have held the lock."""
-    gate.lock = threading.RLock()
-    outbox.waiting = {}
-
-
-os.register_at_fork(after_in_child=_in_child)
+os.register_at_fork(after_in_child=outbox.waiting.clear)  # a child sends nothing

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The client's side of runs on Dask: installs the plugins, pulls pages, ends the run.
 
-A ``Watch`` is one run on the scheduler of one client. It is one coroutine on the
-client's own event loop, from the installation to the end: the thread of the block only
-waits for these two, and for a limited time, so that what was begun is ended whatever
-becomes of that thread. Errors are kept and reported at the end, never raised. The
-scheduler keeps what it records until it is pulled, and removes the plugin by itself
-when nothing pulls. ``Watches`` are those of one block, one for each scheduler.
+A ``Watch`` is one run on the scheduler of one client: one coroutine on the client's
+event loop, from the installation to the end. The thread of the block waits for these
+two for a limited time only, so that the plugins are removed whatever happens to that
+thread. Errors are kept and reported at the end, never raised. ``Watches`` are those of
+one block, one for each scheduler.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from roastcoffea.dask.spans import Marked, new_mark
 
 PULL_EVERY_S = 1.0
 LONGEST_PAUSE_S = 10.0  # between two pulls of a scheduler that does not answer
-FIRST_PULL_S = 1.0  # for which the end of a short block may have to wait
-PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60
+FIRST_PULL_S = 1.0  # the end of a short block may wait for it
+PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60 s
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
@@ -39,11 +38,11 @@ Errors = dict[str, tuple[BaseException, int]]  # {where: (the first, how many)}
 
 
 class VanishedError(Exception):
-    """The scheduler answers, and does not know the run."""
+    """The scheduler answers, but does not have the plugin."""
 
 
 class Found(NamedTuple):
-    """What the run leaves on one scheduler beside its pages; any part may be empty."""
+    """Results of the run on one scheduler beside its pages; any part may be empty."""
 
     scheduler: str
     spans: Activities  # {(context, prefix, activity, unit): value}
@@ -71,7 +70,7 @@ def scheduler_of(client: Any) -> str:
 
 
 def add_up(parts: Iterable[Activities]) -> Activities:
-    """The sum of what several schedulers counted."""
+    """The summed counts of several schedulers."""
     total: Activities = {}
     for part in parts:
         for names, value in part.items():
@@ -111,13 +110,13 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether it was stopped, or the client is closed."""
         return not self._goes_on()
 
     # ---- in the thread of the block ------------------------------------------------
 
     def start(self, timeout_s: float = START_TIMEOUT_S) -> bool:
-        """Install the plugins and begin to pull; False: that is not done yet. A second
+        """Install the plugins and start pulling; False: not installed yet. A second
         thread waits for the first."""
         try:
             with self._lock:
@@ -129,20 +128,19 @@ class Watch:
             if wait_s > 0:
                 self._begun.result(wait_s)
         except TimeoutError:
-            late = TimeoutError(f"no answer within {timeout_s:g} s")
-            self._note(START, late)
+            self._note(START, TimeoutError(f"no answer within {timeout_s:g} s"))
         except Exception as error:
             self._note(START, error)
         return self._installation.is_there
 
-    def ask_to_stop(
+    def begin_stop(
         self,
         span_ids: Iterable[str],
         lacks_output: bool = False,
         packages: Iterable[str] = (),
     ) -> None:
-        """Begin to end it; :meth:`found` waits for that. May be called twice. Where an
-        output is lacking, workers send again the frames that went with it; ``packages``
+        """Begin to end it; :meth:`found` waits for that. May be called twice. If an
+        output is missing, workers send the frames of its results again; ``packages``
         are those of the analysis, whose lines the profile shows."""
         self._stop_with = {
             "spans": list(span_ids),
@@ -161,7 +159,7 @@ class Watch:
             _resolve(self._over)
 
     def found(self, timeout_s: float = STOP_TIMEOUT_S) -> Found:
-        """What it leaves, as soon as it has ended; what takes longer goes on alone."""
+        """The results when it has ended; after the timeout it ends in background."""
         if self._is_silent:
             timeout_s = min(timeout_s, GONE_TIMEOUT_S)
         try:
@@ -176,7 +174,7 @@ class Watch:
             reasons.append(CLOSED)
         if self.installed_again:
             times = f"{self.installed_again} time(s)"
-            reasons.append(f"the scheduler forgot the run {times}: parts are lost")
+            reasons.append(f"the scheduler lost the run {times}: parts are missing")
         left_out = answer.get("left_out") or {}
         return Found(
             self.scheduler,
@@ -189,12 +187,12 @@ class Watch:
         )
 
     def stop(self, span_ids: Iterable[str], timeout_s: float = STOP_TIMEOUT_S) -> Found:
-        """End it; what it leaves."""
-        self.ask_to_stop(span_ids)
+        """End it; its results."""
+        self.begin_stop(span_ids)
         return self.found(timeout_s)
 
     def leave(self) -> None:
-        """Nothing is added to the run any more."""
+        """Add nothing to the run any more."""
         self.batches.leave()
 
     def first_error(self) -> BaseException:
@@ -210,13 +208,13 @@ class Watch:
     # ---- on the client's event loop ------------------------------------------------
 
     async def _live(self) -> None:
-        """From start to end. One that is ended while it begins, ends afterwards."""
+        """From start to end. A stop during the start takes effect afterwards."""
         try:
             goes_on = self._goes_on()  # not so with a client that is closed already
             if goes_on and await self._installation.begin():
                 _resolve(self._begun)
                 with contextlib.suppress(Exception):  # the next pull has the same error
-                    # even a short block learns the scheduler's clock
+                    # so that even a short block has the scheduler's clock
                     await asyncio.wait_for(self._pull(), FIRST_PULL_S)
                 await self._follow_until_end()
                 await self._end()
@@ -227,7 +225,7 @@ class Watch:
             _resolve(self._over)
 
     async def _follow_until_end(self) -> None:
-        """No pull follows this, though a cancellation may come too late for one."""
+        """Pull until the end; no pull follows, even if cancelling one takes time."""
         following = asyncio.create_task(self._follow())
         ending = asyncio.create_task(self._end_event.wait())
         await asyncio.wait({following, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -236,7 +234,7 @@ class Watch:
         await asyncio.wait({following}, timeout=GONE_TIMEOUT_S)
 
     async def _follow(self) -> None:
-        """Pull as long as there may be a scheduler, even if it is silent for hours."""
+        """Pull until the end, even if the scheduler does not answer for hours."""
         pause_s = PULL_EVERY_S
         while self._goes_on():
             await asyncio.sleep(pause_s)
@@ -259,35 +257,35 @@ class Watch:
         return not (self._to_end or self._is_closed())
 
     def _is_closed(self) -> bool:
-        """The client, that is; one that reconnects is not."""
+        """Whether the client is closed; one that reconnects is not."""
         return self.client.status in ("closing", "closed")
 
     async def _begin_again(self) -> None:
-        """This process was stopped for so long that the scheduler removed the run."""
+        """Install the plugin again, which the scheduler has removed or lost."""
         if not self._goes_on():
             return
-        self.batches.after = 0  # of a plugin that is still to come
+        self.batches.after = 0  # the new plugin numbers its pages from the start
         self._was_removed = self._installation.is_there
         await self._installation.begin_again(START_TIMEOUT_S)
 
     async def _pull(self) -> bool:
-        """Take some pages; whether there are more."""
-        asked = time.time()
-        answer = await asyncio.wait_for(self._ask("pull"), PULL_TIMEOUT_S)
+        """Read some pages; whether there are more."""
+        sent_s = time.time()
+        answer = await asyncio.wait_for(self._call_plugin("pull"), PULL_TIMEOUT_S)
         clock = self.batches.clock
-        clock.learn(asked, time.time(), answer)
+        clock.learn(sent_s, time.time(), answer)
         self._recognise(answer)
-        if not clock.is_settled:  # nothing is taken: all comes again with the next pull
+        if not clock.is_settled:  # the next pull gets the same pages again
             return False
         self._take(answer)
         return bool(answer["more"])
 
-    async def _ask(self, what: str, **options: Any) -> Mapping[str, Any]:
-        ask = getattr(self.client.scheduler, f"{self.mark}_{what}")
+    async def _call_plugin(self, what: str, **options: Any) -> Mapping[str, Any]:
+        handler = getattr(self.client.scheduler, f"{self.mark}_{what}")
         answer: Mapping[str, Any] | None
-        answer = await ask(after=self.batches.after, **options)
+        answer = await handler(after=self.batches.after, **options)
         if answer is None:
-            raise VanishedError("the scheduler does not know the run")
+            raise VanishedError("the scheduler does not have the run's plugin")
         return answer
 
     def _recognise(self, answer: Mapping[str, Any]) -> None:
@@ -300,16 +298,16 @@ class Watch:
             self._note("a batch of the scheduler", error)
 
     async def _end(self) -> None:
-        """The stop goes first: what is still to be pulled may take its time."""
+        """Stop first: pulling the remaining pages may take long."""
         await self._installation.end()  # or it would be installed after the stop
         if self._is_closed():
             return
-        answer = await self._ask("stop", **self._stop_with)
+        answer = await self._call_plugin("stop", **self._stop_with)
         self._last_answer = {k: answer[k] for k in answer.keys() - {"pages"}}
         if answer["errors"]:
             error = RuntimeError(answer["error"])
             self._note("on the scheduler", error, answer["errors"])
-        self.batches.clock.is_settled = True  # or as good as it will be
+        self.batches.clock.is_settled = True  # it will not get better
         self._recognise(answer)
         self._take(answer)
         is_more = answer["more"]
@@ -318,11 +316,11 @@ class Watch:
 
 
 class Watches:
-    """The schedulers that the runs of one block use, under one mark.
+    """The schedulers of one block, under one mark.
 
-    A client may be known from the start, come with a Runner's executor, or be made by
-    coffea for a single call and closed after it. Each scheduler is watched once, and
-    all of them end together. ``run`` gets what they found.
+    A client may be given to the collector, belong to a Runner's executor, or be created
+    by coffea for a single call and closed after it. Each scheduler is watched once, and
+    all of them end together. ``run`` gets the results.
     """
 
     def __init__(self, run: Any, interval_s: float) -> None:
@@ -332,11 +330,11 @@ class Watches:
         self.marked = Marked(self.mark)
         self._watches: list[Watch] = []  # the last of a scheduler is its present one
         self._is_ended = False
-        self._lock = threading.Lock()  # never held while Dask is waited for
+        self._lock = threading.Lock()  # never held while waiting for Dask
         run.core.accept(RUN_ID)  # of decorated functions in any task
 
     def add(self, client: Any, is_new: bool = False) -> None:
-        """Watch the scheduler of a client, unless that is done already; anew where the
+        """Watch the scheduler of a client, unless it is watched already; again if the
         client of that watch was closed."""
         scheduler = scheduler_of(client)
         with self._lock:
@@ -362,45 +360,45 @@ class Watches:
             watch.stop(self.marked.span_ids)
 
     def end(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
-        """End all of them at once, and give the run what they found."""
+        """End all of them together, and add their results to the run."""
         ends_s = time.monotonic() + timeout_s
-        watches = self._ask_to_stop()
+        watches = self._begin_stop()
         found = [each.found(max(0.0, ends_s - time.monotonic())) for each in watches]
-        self.run.guarded("what Dask told", self._give, found)
+        self.run.guarded("results of Dask", self._add_results, found)
         self._forget()
 
     def leave(self) -> None:
-        """The run is over, for whatever reason: nothing is added to it any more."""
-        for watch in self._ask_to_stop():
+        """Add nothing to the run any more."""
+        for watch in self._begin_stop():
             watch.leave()
         self._forget()
 
     def _forget(self) -> None:
-        """Runs are kept for long: not with the clients they had."""
+        """Drop the references to clients: a run may be kept for long."""
         with self._lock:
             self._watches.clear()
 
-    def _ask_to_stop(self) -> list[Watch]:
+    def _begin_stop(self) -> list[Watch]:
         self._is_ended = True
         with self._lock:
             watches = list(self._watches)
         lacks_output, packages = self.run.lacks_output(), self.run.packages
         for watch in watches:
-            watch.ask_to_stop(self.marked.span_ids, lacks_output, packages)
+            watch.begin_stop(self.marked.span_ids, lacks_output, packages)
         return watches
 
-    def _give(self, found: list[Found]) -> None:
+    def _add_results(self, found: list[Found]) -> None:
         run = self.run
         for each in found:
             for where, (error, count) in each.errors.items():
                 run.note_error(where, error, count)
         for reason in dict.fromkeys(text for each in found for text in each.reasons):
-            run.add_remark(reason)
+            run.notes.add_remark(reason)
         unmeasured = {k: why for each in found for k, why in each.unmeasured.items()}
         for why in dict.fromkeys(unmeasured.values()):
             count = sum(1 for other in unmeasured.values() if other == why)
-            run.add_remark(f"{count} worker(s) unmeasured: {why}")
-        # Spans of a scheduler that was watched twice count on from the first time.
+            run.notes.add_remark(f"{count} worker(s) unmeasured: {why}")
+        # Spans of a scheduler that was watched twice include those of the first time.
         last = {each.scheduler: each.spans for each in found if each.spans}
         spans = add_up(last.values())
         run.core.set_activities(spans | add_up(each.differences for each in found))

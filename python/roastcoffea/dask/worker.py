@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the worker plugin begins and ends in a worker's process: the runs known there,
-decorated functions in tasks that no Runner made, and our public name.
-
-A decorated function does nothing of this while no run is known.
+"""The runs of a worker's process, which the worker plugin begins and ends: decorated
+functions in tasks that no Runner made, and the public name of a copy of the package.
 """
 
 from __future__ import annotations
@@ -30,34 +28,34 @@ NANOEVENTS = "coffea.nanoevents.factory"
 def begin(
     mark: str, worker: Any, run_id: bytes, client: int, free: Iterable[str] = ()
 ) -> str:
-    """Make a run known on a worker; the reason where that is not possible.
+    """Begin a run on a worker; the reason if that is impossible.
 
-    ``free`` is what free_names() gave: the import system may take long for it."""
+    ``free`` is the result of free_names(), which may take long."""
     if is_switched_off():
         return "roastcoffea is switched off there (ROASTCOFFEA=off)"
-    with gate.lock:
+    with gate:
         if not _probe.status()["enabled"]:
             if runs:
                 return "the monitor gave up there, in a run that still goes on"
-            _probe.configure(enabled=True)  # it gave up in an earlier run
+            _probe.configure(enabled=True)  # switched off by errors of an earlier run
         runs.setdefault(mark, {})[worker] = WorkerRun(run_id, client)
         if is_shipped():
             _put_aliases(free)
     _probe.configure(work=WorkFunction)
-    _probe.ambient_ask(call)
+    _probe.set_unswitched_call(call)
     return ""
 
 
 def end(mark: str, worker: Any, kept_bytes: int = 0) -> tuple[list[Any], int]:
-    """End a run on a worker; the last run of the process removes what is in place.
+    """End a run on a worker; the last run of the process removes all hooks.
 
-    Gives the messages of the run that have not been sent, and how many were lost; with
-    kept_bytes also frames that went with results, as far as they fit."""
+    Returns the unsent messages of the run and the number of lost ones; with kept_bytes
+    also frames that were sent with results, as far as they fit."""
     guarded("end frames that wait", packing.flush)
-    with gate.lock:
+    with gate:
         run = forget(mark, worker)
         if not runs:
-            _probe.ambient_ask(None)
+            _probe.set_unswitched_call(None)
             _remove_aliases()
             if not receivers:  # a collector of this process needs them
                 packing.clear()
@@ -67,11 +65,11 @@ def end(mark: str, worker: Any, kept_bytes: int = 0) -> tuple[list[Any], int]:
     return kept + unsent, unkept + (run.lost if run else 0)
 
 
-# ---- our public name, where the package is a copy ------------------------------------
+# ---- the public name of a copy -------------------------------------------------------
 
 
 def free_names() -> list[str]:
-    """The public names under which nothing can be imported, and nothing forbids it."""
+    """The public names that no installed package has."""
     free = []
     for name in PUBLIC_NAMES if is_shipped() else ():
         with contextlib.suppress(Exception):
@@ -81,8 +79,8 @@ def free_names() -> list[str]:
 
 
 def _put_aliases(free: Iterable[str]) -> None:
-    """The copy under free names, and its modules below the first of them: importing
-    one of them there would load it twice."""
+    """Register the copy under free names, with its modules: importing one of them would
+    load it twice."""
     for name in free:
         if name not in sys.modules:
             sys.modules[name] = sys.modules[HERE]
@@ -96,14 +94,11 @@ def _remove_aliases() -> None:
     if not is_shipped():
         return
     everything = list(sys.modules.items())
-    ours = {id(module) for key, module in everything if _is_of_copy(key)}
+    copy = [key for key in sys.modules if key == HERE or key.startswith(HERE + ".")]
+    ours = {id(sys.modules[key]) for key in copy}
     for key, module in everything:
-        if id(module) in ours and not _is_of_copy(key):
+        if id(module) in ours and key not in copy:
             sys.modules.pop(key, None)
-
-
-def _is_of_copy(key: str) -> bool:
-    return key == HERE or key.startswith(HERE + ".")
 
 
 # ---- decorated functions in tasks that no Runner made --------------------------------
@@ -114,9 +109,8 @@ HOOKS, BEGIN, END = "hooks of a call", "begin of a call", "end of a call"
 
 
 def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
-    """A decorated function whose switch is unset: a chunk, if its task is of a run.
-
-    ``_probe`` calls this for it."""
+    """Called by ``_probe`` for a decorated function whose switch is unset: a chunk, if
+    the task belongs to a run."""
     place = place_by_annotation()
     run = run_at(place.marks[0], place.worker) if place else None
     if place is None or run is None:
@@ -124,7 +118,7 @@ def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
     send = place.send if place.begun_ago_s else outbox.bound(place)
     item = guarded("item of a call", _item, args, kwargs) or item_of(())
     user = object()
-    try:  # whatever happens, what has begun is ended
+    try:  # what has begun is ended in any case
         guarded(BEGIN, _begin, send, run, (*item, place.address, 0.0))
         try:
             if NANOEVENTS in sys.modules:  # else there is nothing to hook
@@ -136,7 +130,7 @@ def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
         guarded(END, _end, send, run, error)
         raise
     guarded(END, _end, send, run, None)
-    guarded(END, place.send_trouble)
+    guarded(END, place.report_disarmed)
     return result
 
 
@@ -157,5 +151,5 @@ def _item(args: tuple[Any, ...], kwargs: Any) -> tuple[Any, ...]:
 def _is_item(value: Any) -> bool:
     try:
         return "entrystart" in getattr(type(value), "__dataclass_fields__", ())
-    except Exception:  # a metaclass that answers to anything: no WorkItem has one
+    except Exception:  # a strange metaclass: not a WorkItem
         return False

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plugin on workers: makes a run known there, with our package or a copy of it.
+"""The plugin on workers: begins a run there, with the installed package or a copy.
 
-An installed package is used if it has our frame version. Otherwise the files that came
-along are unpacked into a folder of the worker and imported under a private name; the
-copy stays loaded, and the next run uses it again. Where no folder can be loaded from,
-chunks run unmeasured and the run says why. Pickled by value (install.py): standard
-library and distributed only.
+An installed package is used if it has our frame version. Otherwise the files in the
+payload are unpacked into a folder of the worker and imported under a private name; the
+copy stays loaded for the next run. If that fails, chunks are not measured and the run
+has the reason. Pickled by value (install.py): standard library and distributed only.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from .scheduler_pages import error_text, plain
 
 LAST_HEARTBEAT_S = 2.0
 JOINING_S = 1.0  # a worker that joins does nothing else meanwhile
-PRESENT_S = 4.0  # the scheduler waits a little longer, and the block with it
+PRESENT_S = 4.0  # the scheduler waits a little longer
 RUNNING = ("running", "paused", "closing_gracefully")  # Dask's names
 SHARED_MEMORY = "/dev/shm"
 
 
 class Refused(Exception):
-    """Why a worker stays unmeasured."""
+    """Why a worker is not measured."""
 
 
 class Plugin(WorkerPlugin):
@@ -45,7 +44,7 @@ class Plugin(WorkerPlugin):
     def __init__(self, payload: dict[str, Any]) -> None:
         self.payload = payload
         self.mark: str = payload["mark"]
-        self.kept_bytes = 0  # of frames that went with results, to be sent at the end
+        self.kept_bytes = 0  # limit of frames of results to be sent at the end
         self.runs: Any = None  # dask/worker.py of the package that is used
         self.beginning: Any = None  # held here: asyncio holds tasks weakly
         self.is_over = False
@@ -53,7 +52,7 @@ class Plugin(WorkerPlugin):
     # ---- begin -------------------------------------------------------------------
 
     async def setup(self, worker: Any) -> None:
-        """What takes too long goes on by itself; chunks run unmeasured until then."""
+        """Begin; if that takes long, it goes on in background."""
         self.beginning = asyncio.ensure_future(self.begin_and_report(worker))
         self.beginning.add_done_callback(_retrieve)
         wait_s = JOINING_S if _is_joining(worker) else PRESENT_S
@@ -71,7 +70,7 @@ class Plugin(WorkerPlugin):
             self.report(worker, status)
 
     async def begin(self, worker: Any) -> str:
-        """Make the run known; the status of the worker."""
+        """Begin the run; the status of the worker."""
         runs, free, status = await _in_thread(self.load, worker.local_directory)
         if self.is_over:
             raise Refused("the run has ended")
@@ -82,19 +81,19 @@ class Plugin(WorkerPlugin):
 
     def load(self, local_directory: str) -> tuple[Any, list[str], str]:
         """dask/worker.py of a package that fits, public names for it, the status."""
-        runs, status = self.installed(), "measured: what is installed"
+        runs, status = self.installed(), "measured: installed package"
         if runs is None:
             if self.payload["files"] is None:
                 raise Refused(self.payload["why_not"])
             folders = (local_directory, tempfile.gettempdir(), SHARED_MEMORY)
             load_copy(self.payload["name"], self.payload["files"], folders)
             runs = import_module(self.payload["name"] + ".dask.worker")
-            status = "measured: a copy of the client's"
+            status = "measured: copy of the client's package"
         return runs, runs.free_names(), status
 
     def installed(self) -> Any:
-        """That module of an installed package that fits, or None. A package of our
-        name that is not ours is not even imported."""
+        """That module of the installed package if it fits, or None. Another package of
+        our name is not imported."""
         try:
             package = sys.modules.get(PUBLIC)
             if getattr(package, "__name__", PUBLIC) != PUBLIC:
@@ -121,11 +120,11 @@ class Plugin(WorkerPlugin):
                 unsent, lost = runs.end(self.mark, worker, self.kept_bytes)
             except Exception:
                 lost = None
-        await asyncio.sleep(0)  # messages that threads gave to this loop go first
+        await asyncio.sleep(0)  # messages of other threads are sent first
         for message in unsent:
             is_sent = self.log(worker, message)
             lost = lost if is_sent or lost is None else lost + 1
-        if lost is not None:  # else unknown: the last event is left out
+        if lost is not None:  # else unknown: no last event
             self.report(worker, "last", str(lost))
         if getattr(worker.status, "name", "") in RUNNING:
             beat = asyncio.ensure_future(worker.heartbeat())  # completes Dask's spans
@@ -135,7 +134,7 @@ class Plugin(WorkerPlugin):
     # ---- events ------------------------------------------------------------------
 
     def report(self, worker: Any, *words: str) -> None:
-        """The status of the worker."""
+        """Send the status of the worker."""
         address = str(getattr(worker, "contact_address", None) or worker.address)
         self.log(worker, [address, "", b"", *map(plain, words)])
 
@@ -151,7 +150,7 @@ class Plugin(WorkerPlugin):
 async def leave(options: dict[str, Any], dask_worker: Any) -> dict[str, Any]:
     """At the end of a run, once per worker: its profile, and a last heartbeat.
 
-    Removing our plugin makes the heartbeat, and sends the last event."""
+    Removing the plugin sends the heartbeat and the last event."""
     answer: dict[str, Any] = {}
     try:
         if options["prefixes"]:
@@ -164,13 +163,13 @@ async def leave(options: dict[str, Any], dask_worker: Any) -> dict[str, Any]:
     if plugin is not None:
         plugin.kept_bytes = options["kept_bytes"]
         answer["left"] = await dask_worker.plugin_remove(name=options["mark"])
-    elif not options["late"]:  # it made one when it was asked first
+    elif not options["late"]:  # the first call has sent one
         await dask_worker.heartbeat()
     return answer
 
 
 async def heartbeat(options: dict[str, Any], dask_worker: Any) -> None:
-    """Reports the seconds of tasks now: a span is complete when all workers did."""
+    """Send a heartbeat now: a span is complete when all workers have."""
     await dask_worker.heartbeat()
 
 
@@ -199,8 +198,8 @@ def load_copy(name: str, files: dict[str, bytes], folders: tuple[str, ...]) -> N
 
 
 def unpack(name: str, files: dict[str, bytes], folder: str) -> tuple[str, bool]:
-    """The folder with the package in it, and whether it is new. One that is there is
-    never rewritten: other processes may use it."""
+    """The folder with the package, and whether it is new. An existing one is never
+    changed: other processes may use it."""
     target = os.path.join(folder, f"{name}-{os.getuid()}")
     if _is_unpacked(target, name, files):
         return target, False
@@ -223,7 +222,7 @@ def unpack(name: str, files: dict[str, bytes], folder: str) -> tuple[str, bool]:
 
 
 def _is_unpacked(target: str, name: str, files: dict[str, bytes]) -> bool:
-    """Whether these very files are there, and no other user can write to them."""
+    """Whether exactly these files are there, and only this user can write to them."""
     try:
         state = os.lstat(target)
         if state.st_uid != os.getuid() or state.st_mode & 0o77:
@@ -240,13 +239,13 @@ def _is_unpacked(target: str, name: str, files: dict[str, bytes]) -> bool:
 
 
 def _retrieve(done: Any) -> None:
-    """The exception of a future that may have no reader: asyncio would log it."""
+    """Read the exception of a future: asyncio logs one that is never read."""
     done.cancelled() or done.exception()
 
 
 async def _in_thread(function: Any, *args: Any) -> Any:
-    """Imports may take long, and the event loop has other work. The thread is our own:
-    those of the loop are joined when a worker ends, however long they take."""
+    """Run an import, which may take long, outside of the event loop. Threads of the
+    loop's own pool would be joined when the worker ends."""
     loop = asyncio.get_running_loop()
     future: Any = loop.create_future()
 
@@ -273,14 +272,13 @@ async def _in_thread(function: Any, *args: Any) -> Any:
 
 
 def _reason_of(error: BaseException) -> str:
-    """An error as a reason: its first line."""
+    """The first line of an error."""
     words = str(error) if isinstance(error, Refused) else error_text(error)
     return words.partition("\n")[0]
 
 
 def _is_joining(worker: Any) -> bool:
-    """Whether a worker waits for its plugins before it begins to work: heartbeats start
-    after them."""
+    """Whether a worker is still starting: heartbeats start after its plugins."""
     try:
         return not worker.periodic_callbacks["heartbeat"].is_running()
     except Exception:  # this Dask differs

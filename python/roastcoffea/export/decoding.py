@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""metrics.json back to what it was: ours (see encoding.py), or 0.1.2's.
+"""Decodes metrics.json: ours (see encoding.py), or that of 0.1.2.
 
-0.1.2 noted nothing, so its layout is known from outside: times are ISO text, tuples
-lists, and tuples that are keys their repr. A file is not trusted: what does not look as
-it should stays as JSON gave it.
+Files of 0.1.2 have no header, so their layout is fixed here: times are ISO text, tuples
+lists, and tuples that are keys their repr. A file is not trusted: values of another
+form stay as JSON has them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
 
 
 def decode(value: Any) -> Any:
-    """What Encoder.plain() encoded. A tag that holds nonsense stays as it is."""
+    """The reverse of Encoder.plain(). A tag with an invalid value is not decoded."""
     if isinstance(value, list):
         return [decode(item) for item in value]
     if not isinstance(value, dict):
@@ -75,7 +75,7 @@ def decode_document(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _old_layout(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Where 0.1.2 wrote what; it noted nothing."""
+    """The layout of 0.1.2."""
     layout: dict[str, Any] = {"chunk_info": "tuple_pairs"}
     layout["raw_span_metrics"] = "tuple_keys"
     tracking = document.get("tracking_data")

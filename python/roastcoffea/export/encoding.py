@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metrics as strict JSON that comes back as it was.
+"""Metrics as strict JSON that decodes to the same values.
 
-The layout is 0.1.2's wherever it had one: times as ISO text, ``chunk_info`` under
-``"('file', 0, 100)"``, samples as ``[time, value]``. Which places are written so is
-noted under the key ``__roastcoffea__``; anywhere else a value that JSON lacks is an
-object with one tag (``{"__tuple__": [...]}``). Not-a-number and infinity become null,
-an object of another kind its repr; both are counted. Every text loses the secrets in
-it, and what stands under a name like ``password`` is not written at all.
+The layout is that of 0.1.2 where it had one: times as ISO text, ``chunk_info`` under
+``"('file', 0, 100)"``, samples as ``[time, value]``. The key ``__roastcoffea__`` lists
+these places; elsewhere a value that JSON lacks is an object with one tag
+(``{"__tuple__": [...]}``). Not-a-number and infinity become null, other objects their
+repr; both are counted. Secrets are removed from every text, and values under a name
+like ``password`` are not written.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ MAX_CACHED = 10_000  # texts that were looked at; the same ones come for every c
 
 
 class Stream:
-    """A list that is made while it is written, and not kept."""
+    """A list whose items are built while it is written."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.items = items
 
 
 class Encoder:
-    """Encodes values, and counts what could not be kept.
+    """Encodes values, and counts those that lose information.
 
-    ``exact`` keeps not-a-number and infinity, for those who read with decoding.py.
+    ``exact`` keeps not-a-number and infinity, for readers that use decoding.py.
     """
 
     def __init__(self, exact: bool = False) -> None:
@@ -132,7 +132,11 @@ class Encoder:
             tag = "__set__" if isinstance(value, set) else "__frozenset__"
             return {tag: [self.plain(item, depth) for item in sorted(value, key=repr)]}
         if isinstance(value, bytes | bytearray):
-            return {"__bytes__": base64.b64encode(self._bytes(value)).decode("ascii")}
+            try:  # bytes that are text may contain a secret
+                plain = self.text(value.decode()).encode()
+            except UnicodeDecodeError:
+                plain = bytes(value)
+            return {"__bytes__": base64.b64encode(plain).decode("ascii")}
         if isinstance(value, datetime):
             return {"__datetime__": value.isoformat()}
         if isinstance(value, date):
@@ -144,14 +148,6 @@ class Encoder:
         if hasattr(value, "dtype") and hasattr(value, "tolist"):
             return self.plain(value.tolist(), depth)  # numpy
         return self._described(value)
-
-    def _bytes(self, value: bytes | bytearray) -> bytes:
-        """Bytes that are text may hold a secret as text does."""
-        try:
-            plain = value.decode()
-        except UnicodeDecodeError:
-            return bytes(value)
-        return self.text(plain).encode()
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
         items = list(value.items())
@@ -182,10 +178,9 @@ class Encoder:
     def entries(
         self, metrics: Mapping[Any, Any]
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """The whole of metrics.json: names, and pieces of the JSON that stands there.
+        """All of metrics.json: names, and pieces of JSON for their values.
 
-        They are made as they are asked for; what the last one tells of all others is
-        known then.
+        A generator: the last entry describes all others.
         """
         layout: dict[str, Any] = {}
         keys = [k for k in metrics if isinstance(k, str) and k not in (HEADER, AS_REPR)]
@@ -226,7 +221,7 @@ class Encoder:
         yield "[]" if before == "[" else "]"
 
     def json(self, value: Any, depth: int = 0) -> str:
-        """The JSON of ``plain(value, depth)``; C makes it of what is plain already."""
+        """The JSON of ``plain(value, depth)``; made by C for values of plain types."""
         made = _core.json_text(value, depth, self._keys)
         return dumps(self.plain(value, depth)) if made is None else made
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measurement directories as runs: 0.1.2's, and ours without a run file.
 
-Everything goes into the run by the calls that a live collection makes. Chunk records
-are taken as ``set_chunk_metrics()`` takes dicts: the frame holds what formulas read, a
-document holds the dicts. docs/import.md lists what becomes of what.
+The run is filled with the calls of a live collection. Chunk records are added as by
+``set_chunk_metrics()``: the frame has what formulas read, a document has the dicts.
+docs/import.md lists where each value goes.
 
 0.1.2 wrote 0 for unknown numbers, and took the times of the block from a clock without
 a date.
@@ -91,7 +91,7 @@ def _check_size(path: Path, most: int = MAX_FILE_BYTES) -> None:
 
 
 class _Import:
-    """One directory on its way into a run; ``lost`` counts values without a place."""
+    """Imports one directory; ``lost`` counts values that the run cannot hold."""
 
     def __init__(self, folder: Path, document: dict[str, Any]) -> None:
         self.folder = folder
@@ -136,7 +136,7 @@ class _Import:
         return None
 
     def _records(self) -> list[dict[str, Any]]:
-        """Records that say they are the same are one."""
+        """Records without duplicates of the same identity."""
         found = self._take("raw_chunk_metrics", list) or []
         records: list[dict[str, Any]] = []
         seen = set()
@@ -159,20 +159,20 @@ class _Import:
         return found or {}
 
     def _take(self, name: str, kind: type) -> Any:
-        """A part of the metrics that has a place of its own in the run."""
+        """Remove a part of the metrics that has its own place in the run."""
         if isinstance(self.metrics.get(name), kind):
             return self.metrics.pop(name)
         return None
 
     # ---- when --------------------------------------------------------------------
 
-    def _elapsed(self, told_s: float) -> float:
-        """Metrics have it to the nanosecond, a difference of times has not."""
+    def _elapsed(self, given_s: float) -> float:
+        """From the metrics, which are more precise than a difference of times."""
         for name in ("wall_time", "elapsed_time_seconds"):
             exact = number(self.metrics.get(name))
-            if exact is not None and abs(exact - told_s) <= 1e-6:
+            if exact is not None and abs(exact - given_s) <= 1e-6:
                 return exact
-        return min(max(told_s, 0.0), MAX_TIME_S)
+        return min(max(given_s, 0.0), MAX_TIME_S)
 
     def _place(self, t0_ns: int, took_ns: int, chunks: Span | None) -> int:
         """When a block began whose clock has no date."""
@@ -208,18 +208,18 @@ class _Import:
         kept.write()
 
     def _with_sizes(self, record: dict[str, Any]) -> dict[str, Any]:
-        """0.1.2 told the bytes of all branches that were read, not of each.
+        """0.1.2 has the bytes of all branches that were read, not of each.
 
-        The first branch gets them all, where records of a file say the same."""
+        The first branch gets them all, if the records of a file agree."""
         names: Any = record.get("accessed_branches")
         facts = record.get("file_metadata")
         size = number(record.get("accessed_bytes"))
         has_names = isinstance(names, list) and names and isinstance(names[0], str)
         if not (has_names and isinstance(facts, dict) and size):
             return record
-        told = (names, size)
+        given = (names, size)
         place = f"{record.get('file')}\n{record.get('treename')}"
-        if "branch_bytes" in facts or self._sizes.setdefault(place, told) != told:
+        if "branch_bytes" in facts or self._sizes.setdefault(place, given) != given:
             return record
         return record | {"file_metadata": facts | {"branch_bytes": {names[0]: size}}}
 
@@ -235,21 +235,21 @@ class _Import:
             core.set_fact("monitor_errors", errors - here)
         for name, ours, *parts in SPAN_FACTS if self.metrics.get(SPANS) else ():
             values = [number(self.metrics.get(x)) for x in (ours, *parts)]
-            told = values[:1] if self.is_ours else values[1:]
-            if None not in told:
-                core.set_fact(name, sum(filter(None, told)))
+            given = values[:1] if self.is_ours else values[1:]
+            if None not in given:
+                core.set_fact(name, sum(filter(None, given)))
 
     def _set_notes(self, core: Any) -> None:
         for name, text in (self._take("labels", dict) or {}).items():
             self._note(core, "label", printable(name), printable(text))
         if isinstance(error := self.metrics.get("monitor_first_error"), str) and error:
             self._note(core, "run", "first_error", printable(error))
-        told = {
+        origin = {
             "imported_from": self.metadata.get("format", "measurement directory"),
             "imported_saved_at": self.metadata.get("timestamp"),
             "imported_layout": "roastcoffea" if self.is_ours else "roastcoffea 0.1.2",
         }
-        for name, text in told.items():
+        for name, text in origin.items():
             if isinstance(text, str):
                 self._note(core, "provenance", name, printable(text))
         documents = {

@@ -8,8 +8,8 @@
     config.json           what the caller gave
     run.roast             the run itself, where it is known (save_run)
 
-It is written beside its place and renamed: a reader finds all of it or nothing, and
-what is there already is never replaced.
+It is written under a temporary name and renamed: a reader finds all of it or nothing,
+and an existing directory is never replaced.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _read_timing(path: Path) -> tuple[float, float]:
 
 
 def names_of(name: str | None) -> Iterable[str]:
-    """The names to try for a measurement; ValueError for one that is none."""
+    """The names to try for a measurement; ValueError for an invalid name."""
     if name is None:
         return _automatic_names()
     _check_name(name)
@@ -161,7 +161,7 @@ def _automatic_names() -> Iterator[str]:
 def _files(
     metrics: Mapping[str, Any], t0: float, t1: float, config: Mapping[str, Any] | None
 ) -> dict[str, Iterator[str]]:
-    """{name: pieces of text}; what is read for them is read while they are written."""
+    """{name: pieces of text}, which are made while they are written."""
     from datetime import UTC, datetime
 
     from roastcoffea.export.encoding import Encoder
@@ -188,14 +188,14 @@ def _files(
 
 
 def _object_lines(values: Mapping[str, Any]) -> Iterator[str]:
-    """An object with one line per key: large values stay quick to write and to grep."""
+    """A JSON object with one line per key."""
     from roastcoffea.export.encoding import dumps
 
     return _object((key, [dumps(value)]) for key, value in values.items())
 
 
 def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
-    """The same of values that are pieces of JSON, made as they are written."""
+    """The same for values that are pieces of JSON."""
     from roastcoffea.export.encoding import dumps
 
     before = "{\n"
@@ -207,7 +207,7 @@ def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
 
 
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
-    """Samples as objects that say what they hold, times in UTC."""
+    """Samples as objects with named values, times in UTC."""
     from roastcoffea import _core
     from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parsers of tracking data, by the name of the backend.
 
-Besides our own and those of register_parser(), the entry points of the group
-``roastcoffea.backends`` are asked: what one names is a parser class, or a backend,
-whose ``tracking_data_parser`` makes the parser if its data has a shape of its own.
+Besides our own and those of register_parser(), entry points of the group
+``roastcoffea.backends`` are used: each names a parser class, or a backend, whose
+``tracking_data_parser`` makes the parser if its data has a form of its own.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ import pytest
 from distributed import Client
 
 from clusters import await_until, on_dask, shared_client
-from collecting import EVENTS, fileset_of
-from diseases import (
+from collector_helpers import EVENTS, fileset_of
+from faulty_analyses import (
     Patient,
     answer_at_once,
     answer_late,
@@ -142,7 +142,7 @@ def test_imports_in_the_block(warm, tiny_file, tmp_path, monkeypatch):
     assert "before the block" in finding["advice"]
 
 
-def test_tasks_of_somebody_else(warm, tiny_file):
+def test_tasks_of_another_client(warm, tiny_file):
     with Client(warm.cluster, set_as_default=False) as other:
         sleeps = [other.submit(time.sleep, 4, pure=False) for _ in range(2)]
         await_until(lambda: len(other.processing()) == 2)

@@ -20,7 +20,7 @@ import pytest
 from coffea import processor
 from tornado.ioloop import PeriodicCallback
 
-from collecting import make_runner
+from collector_helpers import make_runner
 from roastcoffea import MetricsCollector, track_metrics
 from support import touched
 
@@ -119,7 +119,7 @@ def give_heavy(events: Any, seconds: float) -> Any:
 
 
 def answer_late(dask_worker: Any) -> None:
-    """The event loop of a worker rests most of the time, until it is told not to."""
+    """Keep the event loop of a worker busy most of the time."""
     late = PeriodicCallback(lambda: time.sleep(0.1), 110)
     dask_worker.late = late
     late.start()

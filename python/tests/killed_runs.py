@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes that measure a run and are killed in the middle of it.
 
-    python killed.py FILE FOLDER TRIALS SEED
+    python killed_runs.py FILE FOLDER TRIALS SEED
 
 Every trial is a forked child, because importing coffea takes seconds. It says on a pipe
 how many of its chunks are on disk for good; the parent kills it at a random moment and
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import roastcoffea
-from collecting import EVENTS, Measured, fileset_of, make_runner
+from collector_helpers import EVENTS, Measured, fileset_of, make_runner
 
 CHUNKS = 30
 SIZE = EVENTS // CHUNKS
 
 
-class Telling(Measured):
+class Reporting(Measured):
     """Before each chunk: those that are on disk."""
 
     def __init__(self, run: Any, pipe: int) -> None:
@@ -41,7 +41,7 @@ class Telling(Measured):
 def measure(path: str, folder: Path, pipe: int) -> None:
     runner = make_runner(chunksize=SIZE, processor_compression=None)
     with roastcoffea.monitor(folder, measurement_name="run") as run:
-        runner(fileset_of(path), processor_instance=Telling(run, pipe))
+        runner(fileset_of(path), processor_instance=Reporting(run, pipe))
     os.write(pipe, b"end\n")
 
 
@@ -87,7 +87,7 @@ def check(folder: Path, done: int) -> bool:
     events = run.get_metrics().get("total_events_from_chunks", 0)
     assert events == len(starts) * SIZE, events
     if done:
-        assert run._notes.text("processor") == "Telling"
+        assert run._notes.text("processor") == "Reporting"
         assert run.provenance["fileset_sha256"]
         missing = run.failed_fileset()
         may_have_returned = len(starts) == CHUNKS  # and was killed on its way out

@@ -18,7 +18,7 @@ import pytest
 import uproot
 from coffea import processor
 
-from ladders import Chunk, add_slept, clocked_iterative, watch
+from ladder_clocks import Chunk, add_slept, clocked_iterative, watch
 from roastcoffea import track_metrics
 
 DELAY_S = 0.2

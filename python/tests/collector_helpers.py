@@ -28,7 +28,7 @@ FLAG = "_roastcoffea_collect_metrics"
 
 
 class Plain(processor.ProcessorABC):
-    """An analysis that has never heard of us."""
+    """An analysis without roastcoffea in it."""
 
     def process(self, events: Any) -> Any:
         return {"n": len(events), "sum": float(ak.sum(events.Hit_value))}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clusters import Once
-from collecting import Measured, Plain
+from collector_helpers import Measured, Plain
 from roastcoffea import track_metrics
 
 

@@ -21,7 +21,7 @@ from coffea import processor
 from coffea.processor import Runner
 
 import roastcoffea
-from collecting import fileset_of, make_runner
+from collector_helpers import fileset_of, make_runner
 
 NS = 1e-9
 SCHEDSTAT = Path("/proc/thread-self/schedstat")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clusters of programs: `dask scheduler` and `dask worker`, each a process of its own,
-as they stand on a farm; with TLS where it is asked for, in any environment.
+as they stand on a farm; with TLS where it is requested for, in any environment.
 
 What the programs say is in their folder, one file for each.
 """

@@ -21,7 +21,7 @@ SLEEP_S = 2.0
 
 
 def sleep_once(path: str) -> None:
-    """The first who comes sleeps, and writes how long; an empty path is nobody's."""
+    """The first caller sleeps, and writes how long; no one does with an empty path."""
     try:
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except (FileExistsError, FileNotFoundError):

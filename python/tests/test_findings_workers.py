@@ -13,8 +13,8 @@ from coffea import processor
 from distributed import Client, LocalCluster
 
 from clusters import await_until, on_dask
-from collecting import fileset_of
-from diseases import (
+from collector_helpers import fileset_of
+from faulty_analyses import (
     Patient,
     diagnose,
     keep_the_gil,
@@ -22,8 +22,8 @@ from diseases import (
     rest,
     wait_for,
 )
-from ladders import needs_schedstat
-from scheduling import workers_of
+from ladder_clocks import needs_schedstat
+from scheduler_runs import workers_of
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def run_in_threads(file, analysis):
 def test_threads_of_a_pool_that_fight_for_the_gil(tiny_file):
     finding = run_in_threads(tiny_file, Patient(keep_the_gil, 0.7)).of("gil")
     assert finding["cost_thread_seconds"] >= 2
-    assert "saves_wall_seconds" not in finding  # nobody can say
+    assert "saves_wall_seconds" not in finding  # unknown
     assert "with 2 threads in one process" in finding["evidence"]
     assert "FuturesExecutor(workers=2)" in finding["advice"]
 

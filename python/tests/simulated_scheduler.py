@@ -30,7 +30,7 @@ HEARTBEAT = {
 
 
 class Clock:
-    """Time that somebody else makes pass."""
+    """A clock that the test advances."""
 
     def __init__(self, now: float = 1_760_000_000.0) -> None:
         self.now = now
@@ -134,9 +134,9 @@ class Scheduler:
 
     def move(self, key: Any, start: str, finish: str, **more: Any) -> None:
         """A task takes a step."""
-        told = {"stimulus_id": "s", **more}
+        reported = {"stimulus_id": "s", **more}
         for plugin in list(self.plugins.values()):
-            plugin.transition(key, start, finish, **told)
+            plugin.transition(key, start, finish, **reported)
 
     def begin(self, key: Any, worker: Any, mark: str = "") -> None:
         """A worker gets a task."""
@@ -165,7 +165,7 @@ def stop(plugin: Any, **more: Any) -> dict[str, Any]:
 def made(workers: int, clock: Clock, **more: Any) -> tuple[Scheduler, Any]:
     """A scheduler of so many workers, and the plugin of a run on it."""
     from roastcoffea.dask.scheduler_plugin import Plugin
-    from scheduling import new_mark, payload
+    from scheduler_runs import new_mark, payload
 
     scheduler = Scheduler()
     for _ in range(workers):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import roastcoffea
-from collecting import Plain, fileset_of, make_runner
+from collector_helpers import Plain, fileset_of, make_runner
 from roastcoffea import track_memory, track_metrics, track_time
 from roastcoffea.instrumentation import BaseInstrumentationContext
 

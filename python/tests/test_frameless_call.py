@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A call with steps of ours around it: no frame of ours is on the stack meanwhile, and
-results and exceptions pass as they are."""
+"""A call between two steps of the monitor: none of its frames is on the stack, and
+results and exceptions pass unchanged."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from pathlib import Path
 import pytest
 
 import roastcoffea
-from collecting import Failing, Plain, fileset_of, make_runner
+from collector_helpers import Failing, Plain, fileset_of, make_runner
 from roastcoffea import MetricsCollector, _probe
 
 OURS = str(Path(roastcoffea.__file__).parent)
 
 
-@_probe.surround
+@_probe.frameless_call
 class Around:
-    """Notes what it is told; ``steps`` may fail."""
+    """Notes its calls; ``steps`` are errors that the two steps raise."""
 
-    def __init__(self, function, entered=None, left=None):
-        self.function, self.steps, self.told = function, (entered, left), []
+    def __init__(self, function, before=None, after=None):
+        self.function, self.steps, self.calls = function, (before, after), []
         self.trouble = []
 
-    def entered(self, args, kwargs):
+    def before_call(self, args, kwargs):
         if self.steps[0]:
             raise self.steps[0]
         return self.function, args, kwargs, "attempt"
 
-    def left(self, attempt, result, error):
-        self.told.append((attempt, result, error))
+    def after_call(self, attempt, result, error):
+        self.calls.append((attempt, result, error))
         if self.steps[1]:
             raise self.steps[1]
         return result
 
-    def noted(self, error):
+    def note_error(self, error):
         self.trouble.append(error)
 
 
@@ -49,23 +49,23 @@ def test_arguments_and_results_pass():
     around = Around(lambda *args, **kwargs: (args, kwargs))
     assert around() == ((), {})
     assert around(1, b=2) == ((1,), {"b": 2})
-    assert around.told[1] == ("attempt", ((1,), {"b": 2}), None)
+    assert around.calls[1] == ("attempt", ((1,), {"b": 2}), None)
 
 
 def test_exceptions_pass():
     around = Around(fail)
     with pytest.raises(ValueError, match="'b': 2") as caught:
         around(1, b=2)
-    assert around.told == [("attempt", None, caught.value)]
+    assert around.calls == [("attempt", None, caught.value)]
     assert caught.value.__context__ is None
     names = [frame.name for frame in traceback.extract_tb(caught.tb)]
     assert names == ["test_exceptions_pass", "fail"]
 
 
-def test_what_left_is_told_has_a_traceback():
+def test_exception_of_after_call_has_a_traceback():
     seen = []
     around = Around(fail)
-    around.left = lambda attempt, result, error: seen.append(
+    around.after_call = lambda attempt, result, error: seen.append(
         traceback.extract_tb(error.__traceback__)[-1].name
     )
     with pytest.raises(ValueError, match=r"\{\}"):
@@ -74,41 +74,41 @@ def test_what_left_is_told_has_a_traceback():
 
 
 @pytest.mark.parametrize(
-    ("function", "entered", "left", "expected"),
+    ("function", "before", "after", "expected"),
     [
         (len, KeyboardInterrupt(), None, KeyboardInterrupt),
-        (fail, None, RuntimeError(), ValueError),  # the user's comes first
+        (fail, None, RuntimeError(), ValueError),  # the user's exception wins
         (fail, None, KeyboardInterrupt(), KeyboardInterrupt),
         (lambda _: 1, None, KeyboardInterrupt(), KeyboardInterrupt),
     ],
 )
-def test_steps_that_raise(function, entered, left, expected):
+def test_steps_that_raise(function, before, after, expected):
     with pytest.raises(expected):
-        Around(function, entered, left)("")
+        Around(function, before, after)("")
 
 
-def test_failures_of_ours_are_noted_and_change_nothing():
+def test_errors_of_the_monitor_are_noted_and_change_nothing():
     trouble = RuntimeError(), MemoryError()
     around = Around(len, *trouble)
-    assert around("abc") == 3  # nothing was entered, so nothing is left
+    assert around("abc") == 3  # without before_call() there is no after_call()
     assert around.trouble == [trouble[0]]
     around = Around(len, None, trouble[1])
     assert around("abc") == 3
     assert around.trouble == [trouble[1]]
 
 
-def test_what_is_no_call_is_noted_too():
+def test_wrong_result_of_before_call_is_noted():
     around = Around(len)
-    around.entered = lambda args, kwargs: (len, ["abc"], {}, None)
+    around.before_call = lambda args, kwargs: (len, ["abc"], {}, None)
     assert around("abc") == 3
     assert [type(error) for error in around.trouble] == [TypeError]
     with pytest.raises(TypeError, match="class"):
-        _probe.surround("no class")
+        _probe.frameless_call("no class")
 
 
-def test_a_noting_that_fails_is_forgotten():
+def test_error_in_note_error_is_dropped():
     around = Around(len, RuntimeError())
-    around.noted = fail
+    around.note_error = fail
     assert around("abc") == 3
 
 
@@ -116,18 +116,18 @@ def test_it_has_a_signature():
     assert str(inspect.signature(Around(len))) == "(*args, **kwargs)"
 
 
-def test_nothing_is_kept():
+def test_calls_keep_no_references():
     value = object()
     around = Around(lambda given, **kwargs: given)
-    around.left = lambda attempt, result, error: result
+    around.after_call = lambda attempt, result, error: result
     before = sys.getrefcount(value)
     for _ in range(100):
         around(value, other=value)
     assert sys.getrefcount(value) == before
 
 
-class Looking(Plain):
-    """Tells who is on the stack, the innermost first."""
+class StackProcessor(Plain):
+    """Returns the stack, the innermost frame first."""
 
     def process(self, events):
         frame, found = sys._getframe(), []
@@ -148,7 +148,7 @@ def are_ours(frames):
 def test_no_frame_of_ours_is_on_the_stack(tiny_file):
     with MetricsCollector() as collector:
         runner = make_runner(maxchunks=1)
-        output = runner(fileset_of(tiny_file), Looking())
+        output = runner(fileset_of(tiny_file), StackProcessor())
     assert len(collector.chunk_metrics) == 1
     assert are_ours(output["stack"]) == []
 

@@ -16,7 +16,13 @@ from distributed.comm import CommClosedError
 from distributed.core import Status
 
 from clusters import await_until
-from plugged import (
+from roastcoffea.coffea import work_function
+from roastcoffea.coffea.work_function import Token, WorkFunction
+from roastcoffea.dask import install, task
+from roastcoffea.dask.task import Place
+from roastcoffea.dask.worker_plugin import leave
+from support import Events
+from worker_plugins import (
     LAST,
     SECONDS,
     Plugged,
@@ -25,14 +31,8 @@ from plugged import (
     make_function,
     one,
 )
-from roastcoffea.coffea import work_function
-from roastcoffea.coffea.work_function import Token, WorkFunction
-from roastcoffea.dask import install, task
-from roastcoffea.dask.task import Place
-from roastcoffea.dask.worker_plugin import leave
-from support import Events
 
-CALLS = 3  # the first is told at once, the others wait to be told together
+CALLS = 3  # the first is sent at once, the others together
 
 
 @pytest.fixture
@@ -49,10 +49,10 @@ def worker(client):
 
 
 @pytest.fixture
-def heard(client):
-    with Plugged(client) as heard:
-        assert heard.status()[0].startswith("measured")
-        yield heard
+def received(client):
+    with Plugged(client) as received:
+        assert received.status()[0].startswith("measured")
+        yield received
 
 
 @pytest.fixture
@@ -76,17 +76,17 @@ def make_task():
     return task
 
 
-def run_task(client, heard):
-    with heard.tasks():
+def run_task(client, received):
+    with received.tasks():
         assert one(client, make_task()) == 2 * CALLS
-    assert len(heard.records("chunk", 1)) == 1
+    assert len(received.records("chunk", 1)) == 1
 
 
-def check_end(heard, lost=0):
+def check_end(received, lost=0):
     """One worker has said its last word, and nothing after it."""
-    (last,) = heard.last_words()
+    (last,) = received.last_words()
     assert last.words == [LAST, str(lost)]
-    assert heard.all()[-1] is last
+    assert received.all()[-1] is last
 
 
 def become(status, dask_worker):
@@ -100,17 +100,17 @@ def is_idle(dask_scheduler):
 
 
 @pytest.mark.parametrize("status", ["running", "paused", "closing_gracefully"])
-def test_everything_is_sent_by_a_worker_that_runs(client, heard, held_back, status):
-    run_task(client, heard)
+def test_everything_is_sent_by_a_worker_that_runs(client, received, held_back, status):
+    run_task(client, received)
     client.run(become, status)
-    heard.leave()
-    heard.records("chunk", CALLS)
-    heard.records("end", CALLS)
-    check_end(heard)
+    received.leave()
+    received.records("chunk", CALLS)
+    received.records("end", CALLS)
+    check_end(received)
 
 
 @pytest.mark.parametrize("status", ["running", "paused"])
-def test_worker_that_runs_sends_a_last_heartbeat(client, worker, heard, status):
+def test_worker_that_runs_sends_a_last_heartbeat(client, worker, received, status):
     beats = []
     beat = worker.heartbeat
 
@@ -121,8 +121,8 @@ def test_worker_that_runs_sends_a_last_heartbeat(client, worker, heard, status):
     client.run(become, status)
     worker.periodic_callbacks["heartbeat"].stop()
     worker.heartbeat = heartbeat
-    heard.leave()
-    check_end(heard)
+    received.leave()
+    check_end(received)
     assert beats == [status]
 
 
@@ -134,37 +134,39 @@ def test_everything_is_sent_by_a_worker_that_is_retired(tmp_path):
         LocalCluster(n_workers=0, dashboard_address=None) as cluster,
         Client(cluster) as client,
         dask_worker(client, others, ours, tests) as name,
-        Plugged(client) as heard,
+        Plugged(client) as received,
     ):
         client.run(hold_back)
-        run_task(client, heard)
+        run_task(client, received)
         await_until(lambda: client.run_on_scheduler(is_idle))  # or it is still needed
         assert client.retire_workers(names=[name])
-        heard.records("chunk", CALLS)
-        (last,) = heard.last_words()
+        received.records("chunk", CALLS)
+        (last,) = received.last_words()
         assert last.words == [LAST, "0"]
-        assert heard.told[-1] is last
+        assert received.reported[-1] is last
 
 
-def lose_frames(worker, heard):
+def lose_frames(worker, received):
     """From now on a worker can say words only."""
     log_event = worker.log_event
 
     def fail(topic, message):
-        if topic == heard.mark and message[2]:
+        if topic == received.mark and message[2]:
             raise CommClosedError("closing")
         log_event(topic, message)
 
     worker.log_event = fail
 
 
-def test_what_cannot_be_sent_is_counted(client, worker, heard, held_back):
-    lose_frames(worker, heard)
-    with heard.tasks():
+def test_what_cannot_be_sent_is_counted(client, worker, received, held_back):
+    lose_frames(worker, received)
+    with received.tasks():
         assert one(client, make_task()) == 2 * CALLS
-    heard.leave()
-    check_end(heard, lost=3)  # begin and end of the first call, and the others together
-    assert heard.of("chunk") == []
+    received.leave()
+    check_end(
+        received, lost=3
+    )  # begin and end of the first call, and the others together
+    assert received.of("chunk") == []
 
 
 def fail(item):
@@ -180,31 +182,31 @@ def leave_and_fail(mark, item):
     fail(item)
 
 
-def attempt(client, heard, function):
-    token = Token(bytes(16), 7, (), False, marks=(heard.mark,))
+def attempt(client, received, function):
+    token = Token(bytes(16), 7, (), False, marks=(received.mark,))
     item = WorkItem("ttbar", "/data/a.root", "Events", 0, 10, b"0" * 16)
     with pytest.raises(KeyError, match="mine"):
         one(client, WorkFunction(function, token), item)
 
 
-def test_failed_attempt_that_cannot_be_told_is_lost_once(client, worker, heard):
+def test_failed_attempt_that_cannot_be_sent_is_lost_once(client, worker, received):
     """It is counted, so no result brings it later."""
-    lose_frames(worker, heard)
-    attempt(client, heard, fail)
+    lose_frames(worker, received)
+    attempt(client, received, fail)
     assert not work_function._waiting
-    heard.leave()
-    check_end(heard, lost=2)  # its begin and its end
+    received.leave()
+    check_end(received, lost=2)  # its begin and its end
 
 
-def test_attempt_that_fails_after_the_run_leaves_nothing(client, heard):
-    attempt(client, heard, functools.partial(leave_and_fail, heard.mark))
+def test_attempt_that_fails_after_the_run_leaves_nothing(client, received):
+    attempt(client, received, functools.partial(leave_and_fail, received.mark))
     assert not work_function._waiting
-    check_end(heard)
-    assert len(heard.of("begin")) == 1
-    assert heard.of("end") == []
+    check_end(received)
+    assert len(received.of("begin")) == 1
+    assert received.of("end") == []
 
 
-def test_last_word_is_behind_what_threads_have_sent(client, worker, heard):
+def test_last_word_is_behind_what_threads_have_sent(client, worker, received):
     """A thread leaves it to the event loop to send: it has not yet when a run ends."""
 
     async def leave(mark, dask_worker):
@@ -214,19 +216,19 @@ def test_last_word_is_behind_what_threads_have_sent(client, worker, heard):
         thread.join()
         await dask_worker.plugin_remove(name=mark)
 
-    client.run(leave, heard.mark)
-    check_end(heard)
-    assert "of-a-thread" in {each.key for each in heard.told}
+    client.run(leave, received.mark)
+    check_end(received)
+    assert "of-a-thread" in {each.key for each in received.reported}
 
 
-def test_run_that_ends_while_threads_send_loses_nothing(worker, heard):
-    """Each message is before the last word, or its sender knows that nobody hears."""
+def test_run_that_ends_while_threads_send_loses_nothing(worker, received):
+    """Each message is sent before the last event, or counted as lost."""
     sent, go = [], threading.Event()
 
     def send(number):
         go.wait()
         for key in (f"{number}-{i}" for i in range(200)):
-            place = Place(worker, worker.address, key, (heard.mark,), 0.0)
+            place = Place(worker, worker.address, key, (received.mark,), 0.0)
             if place.send(b""):
                 sent.append(key)
 
@@ -234,30 +236,32 @@ def test_run_that_ends_while_threads_send_loses_nothing(worker, heard):
     for thread in threads:
         thread.start()
     go.set()
-    heard.leave()
+    received.leave()
     for thread in threads:
         thread.join()
-    check_end(heard)
-    assert {each.key for each in heard.told if each.key} == set(sent)
+    check_end(received)
+    assert {each.key for each in received.reported if each.key} == set(sent)
 
 
-def test_worker_whose_end_fails_says_nothing_and_goes_on(client, heard, monkeypatch):
-    """The scheduler waits for its last word, and tells that there was none."""
+def test_worker_whose_end_fails_sends_nothing_and_goes_on(
+    client, received, monkeypatch
+):
+    """The scheduler waits for its last event, and reports that there was none."""
 
     def fail(mark, worker):
         raise MemoryError
 
     monkeypatch.setattr(task.outbox, "take", fail)
-    heard.leave()
+    received.leave()
     monkeypatch.undo()
-    assert not any(each.words[:1] == [LAST] for each in heard.all())
+    assert not any(each.words[:1] == [LAST] for each in received.all())
     assert not task.runs
     assert one(client, make_task()) == 2 * CALLS
 
 
-def test_leave_reports_whether_a_last_word_comes(client, worker, heard):
-    options = {"mark": heard.mark, "prefixes": [], "late": False, "kept_bytes": 0}
+def test_leave_reports_whether_a_last_word_comes(client, worker, received):
+    options = {"mark": received.mark, "prefixes": [], "late": False, "kept_bytes": 0}
     left = {"left": {"status": "OK"}}
     assert client.run(leave, options) == {worker.address: left}
     assert client.run(leave, options) == {worker.address: {}}
-    check_end(heard)
+    check_end(received)

@@ -23,7 +23,7 @@ from clusters import await_until
 from roastcoffea import track_metrics, track_time
 from roastcoffea._probe import read_frames
 from roastcoffea.dask import install
-from scheduling import workers_of
+from scheduler_runs import workers_of
 
 OURS = ("roastcoffea", "coffea_metrics", "_roastcoffea")
 NOT_LINKED = (*OURS, "__editable__", "_editable", "__pycache__")
@@ -31,7 +31,7 @@ SECONDS = 60.0
 LAST = "last"
 
 
-class Told(NamedTuple):
+class Reported(NamedTuple):
     """One event of a worker."""
 
     worker: str
@@ -46,13 +46,13 @@ class Plugged:
     def __init__(self, client: Client, mark: str = "") -> None:
         self.client = client
         self.mark = mark or "roastcoffea-" + secrets.token_hex(8)
-        self.told: list[Told] = []
+        self.reported: list[Reported] = []
         self._came = threading.Condition()
 
     def __enter__(self) -> Plugged:
         self.client.subscribe_topic(self.mark, self._hear)
         with self._came:  # the scheduler knows of it at some time
-            while not self.told:
+            while not self.reported:
                 self.client.log_event(self.mark, ["", "", b"", "hello"])
                 self._came.wait(0.1)
         self.client.sync(
@@ -78,7 +78,7 @@ class Plugged:
         worker, key, frames, *words = event[1]
         with self._came:
             records = read_frames(frames)
-            self.told.append(Told(worker, key, records, words))
+            self.reported.append(Reported(worker, key, records, words))
             self._came.notify_all()
 
     def tasks(self) -> Any:
@@ -91,16 +91,16 @@ class Plugged:
         return self._words()
 
     def _words(self) -> list[str]:
-        said = [each.words[0] for each in self.told if each.words and each.worker]
+        said = [each.words[0] for each in self.reported if each.words and each.worker]
         return [word for word in said if word != LAST]
 
-    def last_words(self, workers: int = 1) -> list[Told]:
+    def last_words(self, workers: int = 1) -> list[Reported]:
         """The last words of so many workers."""
         self._await(lambda: len(self._lasts()) >= workers)
         return self._lasts()
 
-    def _lasts(self) -> list[Told]:
-        return [each for each in self.told if each.words[:1] == [LAST]]
+    def _lasts(self) -> list[Reported]:
+        return [each for each in self.reported if each.words[:1] == [LAST]]
 
     def records(self, kind: str, count: int) -> list[Mapping[str, Any]]:
         """So many records of a kind, as soon as they are here; no more than that."""
@@ -110,18 +110,20 @@ class Plugged:
         return found
 
     def of(self, kind: str) -> list[Mapping[str, Any]]:
-        return [x for each in list(self.told) for x in each.records if x.kind == kind]
+        return [
+            x for each in list(self.reported) for x in each.records if x.kind == kind
+        ]
 
     def _await(self, condition: Any) -> None:
         with self._came:
-            assert self._came.wait_for(condition, SECONDS), self.told
+            assert self._came.wait_for(condition, SECONDS), self.reported
 
-    def all(self) -> list[Told]:
-        """Everything that was told until now: a last event comes behind it."""
+    def all(self) -> list[Reported]:
+        """Everything that was reported until now: a last event comes after it."""
         sign = secrets.token_hex(4)
         self.client.run(say, self.mark, sign)
-        self._await(lambda: any(sign in each.words for each in self.told))
-        return [each for each in self.told if sign not in each.words]
+        self._await(lambda: any(sign in each.words for each in self.reported))
+        return [each for each in self.reported if sign not in each.words]
 
 
 def say(mark: str, sign: str, dask_worker: Any) -> None:

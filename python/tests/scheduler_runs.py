@@ -130,9 +130,9 @@ class Read:
         self.joined.append((self.workers[number], *rest))
 
     def _left(
-        self, page: bytes, at: int, number: int, when: float, told: int, why: str
+        self, page: bytes, at: int, number: int, when: float, reported: int, why: str
     ) -> None:
-        self.left.append((self.workers[number], when, bool(told), why))
+        self.left.append((self.workers[number], when, bool(reported), why))
 
     def _task(
         self, page: bytes, at: int, key: int, prefix: int, worker: int, end: int, *times
@@ -269,10 +269,10 @@ def two_workers() -> Iterator[Any]:
 
 
 def workers_of(client: Any) -> dict[str, Any]:
-    """{address: what the scheduler says of it}, asked now: the client refreshes its
+    """{address: the scheduler's data of it}, requested now: the client refreshes its
     own copy, without workers, whenever it likes."""
-    told: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
-    return told["workers"]  # type: ignore[no-any-return]
+    reported: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
+    return reported["workers"]  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager

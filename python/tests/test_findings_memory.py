@@ -8,9 +8,9 @@ import dask
 import pytest
 
 from clusters import on_dask, open_client
-from collecting import EVENTS, fileset_of
-from diseases import KEPT, Patient, diagnose, give_back, give_much, leak, rest
-from greedy import Greedy
+from collector_helpers import EVENTS, fileset_of
+from faulty_analyses import KEPT, Patient, diagnose, give_back, give_much, leak, rest
+from memory_hog import Greedy
 
 LIMIT = 1_500_000_000
 SPILLS = {  # beyond 45 MB of results, and is left alone otherwise

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a client does with a scheduler, without a run: one that can be made slow, and
-somebody who takes its batches.
+code that takes its batches.
 
 A LocalCluster has its scheduler in the client's event loop: it cannot be slow alone.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from distributed import Client, get_worker
 
 from clusters import GONE_S, Surrounded, await_until, scheduler_state
-from deployed import Programs, our_path
+from dask_programs import Programs, our_path
 from roastcoffea.dask import watch as watch_module
 from roastcoffea.dask.spans import new_mark
 from roastcoffea.dask.watch import Watch

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* inside_from_dict.c - ladder, endpoints, branches and file of a mapping with the keys of
- * a record.
+/* reads_from_dict.c - what a chunk read, from a mapping with the keys of a record:
+ * ladder, endpoints, branches and file.
  *
- * Of a file roastcoffea 0.1.2 had `total_branches`, `total_tree_bytes`,
- * `compression_ratio` and `branch_bytes`, and of a chunk `accessed_branches`: enough for
- * all formulas, which do not need the uncompressed size of a branch in the file. */
-#include "mapping.h"
+ * Records of roastcoffea 0.1.2 have `total_branches`, `total_tree_bytes`,
+ * `compression_ratio` and `branch_bytes` of a file, and `accessed_branches` of a chunk:
+ * enough for all formulas. */
+#include "from_dict.h"
 
 /* ---- ladder ------------------------------------------------------------------- */
 
@@ -117,7 +117,7 @@ static int add_flag(PyObject *flags, PyObject *names, long flag)
     return status;
 }
 
-/* The rows of a blob. */
+/* Rows of branches. */
 struct rows {
     PyObject *flags; /* {name: flags} */
     PyObject *costs; /* NULL or {name: {bytes, ...}} */
@@ -174,7 +174,7 @@ static int write_branches(struct record_parts *parts, enum roast_field field,
     return status;
 }
 
-/* The branches that the chunk names; sizes is NULL or {name: bytes in the file}. */
+/* sizes is NULL or {name: bytes in the file}. */
 static int set_branches(struct record_parts *parts, PyObject *sizes)
 {
     PyObject *costs = mapping_dict(parts->mapping, "branches");
@@ -209,7 +209,7 @@ static int set_file_branches(struct record_parts *parts, PyObject *sizes)
 
 /* ---- files -------------------------------------------------------------------- */
 
-/* The number of a word at a key; 0, which is unknown, for others. */
+/* The number of the name at a key; 0 (unknown) for other values. */
 static unsigned word_at(PyObject *dict, const char *key, unsigned count,
                         const char *(*name)(unsigned number))
 {
@@ -224,7 +224,7 @@ static unsigned word_at(PyObject *dict, const char *key, unsigned count,
     return found;
 }
 
-/* Without the uncompressed bytes, the ratio gives them. */
+/* The uncompressed size may be given as a ratio. */
 static void set_sizes(struct roast_file_facts *facts, PyObject *dict)
 {
     double compressed = 0;
@@ -263,7 +263,7 @@ static int set_file(struct record_parts *parts, PyObject *dict)
     return part_finish(parts, ROAST_FIELD_file_facts, size, &err);
 }
 
-int inside_from_mapping(struct record_parts *parts)
+int reads_from_mapping(struct record_parts *parts)
 {
     PyObject *file = mapping_dict(parts->mapping, "file_metadata");
     PyObject *sizes = file ? mapping_dict(file, "branch_bytes") : NULL;

@@ -14,9 +14,9 @@ import sys
 import pytest
 from coffea.nanoevents import NanoAODSchema
 
-from collecting import EVENTS, fileset_of, iterative
-from diseases import Patient, diagnose, fail_in, keep_the_gil, read, rest
-from ladders import needs_schedstat
+from collector_helpers import EVENTS, fileset_of, iterative
+from faulty_analyses import Patient, diagnose, fail_in, keep_the_gil, read, rest
+from ladder_clocks import needs_schedstat
 from slow_server import serve
 
 # ---- chunks too small ----------------------------------------------------------------
@@ -89,8 +89,10 @@ def test_storage_that_sleeps(server, tiny_file):
     assert finding["title"] == f"Waiting for data from {server.endpoint}"
     assert " waiting for " in finding["evidence"]
     assert "run closer to the data" in finding["advice"]
-    asked = sum(row["requests"] for row in run.metrics["per_endpoint"].values())
-    assert finding["cost_thread_seconds"] >= 0.4 * asked / 2  # some are asked together
+    requested = sum(row["requests"] for row in run.metrics["per_endpoint"].values())
+    assert (
+        finding["cost_thread_seconds"] >= 0.4 * requested / 2
+    )  # some are requested together
 
 
 def test_storage_that_does_not(server, tiny_file):
