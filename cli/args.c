@@ -138,11 +138,19 @@ const char *args_value(const struct arguments *args, const char *name)
 
 enum format args_format(const struct arguments *args)
 {
+    static const char *const names[] = {
+#define F(name) #name,
+#include "formats.def"
+#undef F
+    };
     const char *value = args_value(args, "format");
+    size_t format = sizeof(names) / sizeof(names[0]);
 
-    if (value && strcmp(value, "json") == 0)
-        return FORMAT_JSON;
-    return value && strcmp(value, "csv") == 0 ? FORMAT_CSV : FORMAT_TEXT;
+    while (value && format-- > 0) {
+        if (strcmp(value, names[format]) == 0)
+            return (enum format)format;
+    }
+    return FORMAT_text;
 }
 
 bool args_number(const struct arguments *args, const char *name, enum least least,

@@ -9,7 +9,11 @@
 struct command;
 struct option;
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+enum format {
+#define F(name) FORMAT_##name,
+#include "formats.def"
+#undef F
+};
 
 /* The parsed command line. Borrows argv. */
 struct arguments {

@@ -71,7 +71,7 @@ static void put_row(struct rows *rows, const roast_table *table, size_t row,
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct roast_table_column *data = roast_table_column(table, i);
-        bool is_time = rows->format == FORMAT_TEXT && data->type == ROAST_DTYPE_TIME;
+        bool is_time = rows->format == FORMAT_text && data->type == ROAST_DTYPE_TIME;
         cells[i] = roast_column_cell(data, row);
         if (!is_time || cells[i].type != ROAST_CELL_COUNT)
             continue;
@@ -136,7 +136,7 @@ static int dump(const struct arguments *args)
     return code;
 }
 
-static const struct option options[] = {FORMAT_OPTION("text|csv|json"), {0}};
+static const struct option options[] = {FORMAT_OPTION(ROW_FORMATS), {0}};
 
 const struct command cmd_dump = {
     .name = "dump",
@@ -146,7 +146,7 @@ const struct command cmd_dump = {
         "Without TABLE: one JSON object per record, with the keys of chunk_metrics in\n"
         "Python and the numbers of the record as they were stored.\n"
         "Tables, and what one row is:\n"
-#define T(name, key, shape, text) "  " #name ": " text "\n"
+#define T(name, key, shape, maker, needs, text) "  " #name ": " text "\n"
 #define S(name, key, shape, text)
 #include "roast/tables.def"
 #undef T

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rows.h - rows of cells as aligned text, CSV or JSON lines.
+/* rows.h - rows of cells, in one of the formats of formats.def.
  *
  *     struct rows rows = {.format = format};
  *     rows_begin(&rows, names, count);
@@ -25,7 +25,23 @@ void rows_begin(struct rows *rows, const char *const *names, size_t count);
 void rows_put(struct rows *rows, const struct roast_cell *cells);
 void rows_end(struct rows *rows);
 
-/* One field of CSV, quoted where it must be. */
-void csv_put(const struct roast_cell *cell);
+/* What a format does; NULL: nothing. The names are there from begin to end. */
+struct row_writer {
+    void (*begin)(struct rows *rows);
+    void (*put)(struct rows *rows, const struct roast_cell *cells);
+    void (*end)(struct rows *rows);
+};
+
+#define F(name) extern const struct row_writer rows_##name;
+#include "formats.def"
+#undef F
+
+/* "|text|csv|json"; without the first character it is the value of an option. */
+#define ROW_FORMATS (&row_formats[1])
+static const char row_formats[] =
+#define F(name) "|" #name
+#include "formats.def"
+#undef F
+    ;
 
 #endif

@@ -40,13 +40,18 @@ enum roast_table_shape {
 };
 
 enum roast_table_id {
-#define T(name, key, shape, text) ROAST_TABLE_##name,
+#define T(name, key, shape, maker, needs, text) ROAST_TABLE_##name,
 #define S(name, key, shape, text) ROAST_TABLE_##name,
 #include "roast/tables.def"
 #undef T
 #undef S
     ROAST_TABLE_COUNT,
-    ROAST_RUN_TABLE_COUNT = ROAST_TABLE_per_file, /* those that users ask a run for */
+    ROAST_RUN_TABLE_COUNT = 0 /* those that users ask a run for */
+#define T(name, key, shape, maker, needs, text) +1
+#define S(name, key, shape, text)
+#include "roast/tables.def"
+#undef T
+#undef S
 };
 
 /* ROAST_COL_<table>_<column> */

@@ -41,20 +41,6 @@ _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
 const char *const roast__chunk_tables[] = {"chunk_rows", "chunk_files", "chunk_workers",
                                            NULL};
 
-bool roast__is_stored(enum roast_table_id table)
-{
-    switch (table) {
-    case ROAST_TABLE_chunks:
-    case ROAST_TABLE_tasks:
-    case ROAST_TABLE_chunk_sections:
-    case ROAST_TABLE_chunk_branches:
-    case ROAST_TABLE_samples:
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* ---- making them ----------------------------------------------------------------- */
 
 static void put(struct roast_buf *out, const char *text)
@@ -159,7 +145,7 @@ int roast__schema_make(sqlite3 *db, roast_error *err)
     put(&sql, "CREATE TABLE journal(block INTEGER PRIMARY KEY,data BLOB);"
               "CREATE TABLE summary(id INTEGER PRIMARY KEY,data BLOB);");
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_table_id)i))
+        if (!roast_table_is_large((enum roast_table_id)i))
             put_stored_table(&sql, (enum roast_table_id)i);
     }
     put_chunk_tables(&sql);

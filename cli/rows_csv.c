@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* csv.c - fields of CSV (RFC 4180) that a spreadsheet cannot take for a formula.
+/* rows_csv.c - rows as CSV (RFC 4180), in fields that a spreadsheet cannot take for a formula.
  *
  * A text that begins with = + - @ (or a blank before one of them) gets an apostrophe in
  * front, which spreadsheets take for "this is text". Lines stay lines, inside quotes;
@@ -84,7 +84,7 @@ static void put_text(struct roast_str text)
         free(fit);
 }
 
-void csv_put(const struct roast_cell *cell)
+static void put_cell(const struct roast_cell *cell)
 {
     char number[ROAST_JSON_NUMBER_BYTES];
 
@@ -101,3 +101,24 @@ void csv_put(const struct roast_cell *cell)
         out_text(strcmp(number, "null") == 0 ? "" : number);
     }
 }
+
+static void begin(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct roast_cell name = {.type = ROAST_CELL_TEXT,
+                                  .text = roast_str_of(rows->names[i])};
+        out_text(i > 0 ? "," : "");
+        put_cell(&name);
+    }
+    out_text("\r\n");
+}
+
+static void put(struct rows *rows, const struct roast_cell *cells)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        put_cell(&cells[i]);
+        out_text(i + 1 < rows->count ? "," : "\r\n");
+    }
+}
+
+const struct row_writer rows_csv = {.begin = begin, .put = put};
