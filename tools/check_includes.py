@@ -59,6 +59,7 @@ PUBLIC = {
     "dask_batch.h": "collect",
     "dask_batch_items.def": "collect",
     "collect.h": "collect",
+    "collect_sources.def": "collect",
     "run.h": "run",
     "run_facts.def": "run",
     "run_note_groups.def": "run",

@@ -353,8 +353,35 @@ static PyObject *lose(PyObject *self, PyObject *args)
 
 /* ---- sampling and results --------------------------------------------------------- */
 
+struct sources {
+    const struct roast_source *all[ROAST_SAMPLER_MAX_SOURCES];
+    Py_ssize_t count;
+};
+
+/* False with an exception. */
+static bool find_sources(struct sources *sources, PyObject *names)
+{
+    sources->count = PyTuple_Size(names);
+    if (sources->count > ROAST_SAMPLER_MAX_SOURCES) {
+        PyErr_Format(PyExc_ValueError, "at most %d sources", ROAST_SAMPLER_MAX_SOURCES);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < sources->count; i++) {
+        const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL);
+        if (!name)
+            return false;
+        sources->all[i] = roast_source_find(name);
+        if (!sources->all[i]) {
+            PyErr_SetString(PyExc_KeyError, name);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Without the GIL, under the object's lock. */
-static int start_sampler(struct run_object *self, double interval_s, roast_error *err)
+static int start_sampler(struct run_object *self, double interval_s,
+                         const struct sources *sources, roast_error *err)
 {
     const struct roast_polling polling = {NULL, 0, interval_s};
 
@@ -362,24 +389,29 @@ static int start_sampler(struct run_object *self, double interval_s, roast_error
         roast_sampler_stop(self->sampler);
     self->sampler = NULL;
     int status = roast_sampler_start(&self->sampler, self->run, err);
-    if (status == ROAST_OK && interval_s > 0)
-        status = roast_sampler_add(self->sampler, &roast_process_source, &polling, err);
+    for (Py_ssize_t i = 0; status == ROAST_OK && i < sources->count; i++)
+        status = roast_sampler_add(self->sampler, sources->all[i], &polling, err);
     return status == ROAST_UNAVAILABLE && self->sampler ? ROAST_OK : status;
 }
 
 static PyObject *watch(PyObject *self, PyObject *args)
 {
     double interval_s = 1;
+    struct sources sources;
+    PyObject *names = NULL;
     roast_error err = {0};
     int status;
 
-    if (!PyArg_ParseTuple(args, "d", &interval_s))
+    if (!PyArg_ParseTuple(args, "dO!", &interval_s, &PyTuple_Type, &names) ||
+        !find_sources(&sources, names))
         return NULL;
+    if (!(interval_s > 0))
+        sources.count = 0;
     if (!run_is_ours(cast(self)))
         Py_RETURN_NONE;
     Py_BEGIN_ALLOW_THREADS;
     (void)pthread_mutex_lock(&cast(self)->lock);
-    status = start_sampler(cast(self), interval_s, &err);
+    status = start_sampler(cast(self), interval_s, &sources, &err);
     (void)pthread_mutex_unlock(&cast(self)->lock);
     Py_END_ALLOW_THREADS;
     return run_result(cast(self), status, &err);
@@ -468,7 +500,7 @@ static PyMethodDef run_methods[] = {
     {"add_client_task", add_client_task, METH_VARARGS,
      "Something that the client did itself, by its monotonic clock."},
     {"lose", lose, METH_VARARGS, "Counts something that was not kept."},
-    {"watch", watch, METH_VARARGS, "Samples the process tree at an interval; 0: not."},
+    {"watch", watch, METH_VARARGS, "Polls sources by name at an interval; 0 s: none."},
     {"read_from", read_from, METH_VARARGS, "Reads the frames of this spool too."},
     {"unwatch", unwatch, METH_NOARGS, "Takes the last sample and the last frames."},
     {"sync", sync_spool, METH_NOARGS, "Reads what waits in the spool, now."},
