@@ -23,6 +23,8 @@ RECIPES = ROOT / "tests" / "recipes"
 COPY = ROOT / "build" / "recipes"
 PARTS = "bench cli cmake docs include python src tests tools".split()
 FILES = "CMakeLists.txt CONTRIBUTING.md ARCHITECTURE.md LICENSE README.md".split()
+TEST = "python/tests/test_use.py"
+TARGETS = "roast_program", "_core", "_probe"
 BIN = Path(sys.executable).parent
 
 
@@ -49,6 +51,9 @@ FORGOTTEN = (
     Forgotten("command", "cli/cmd_recipe.c", "built"),
     Forgotten("backend", "src/collect/recipe_source.c", "built"),
     Forgotten("field", "src/probe/chunk/finish.c", "lists"),
+    Forgotten("column", "src/file/sqlite/chunk_view.def", "built"),
+    Forgotten("column", "src/analyze/tables/chunks.c", "used"),
+    Forgotten("metric", "src/analyze/totals/workflow.c", "used"),
 )
 
 
@@ -121,7 +126,22 @@ def check(step: str) -> bool:
         return passes(sys.executable, "tools/check_lists.py")
     if step == "docs":
         return passes(sys.executable, "tools/doc_tables.py", "--check")
-    return passes("cmake", "--build", "out", "--target", "roast_program", "_core")
+    built = passes("cmake", "--build", "out", "--target", *TARGETS)
+    return (built and use()) if step == "used" else built
+
+
+def use() -> bool:
+    """Use what was added, in Python and by the program."""
+    site = COPY / "site"
+    shutil.rmtree(site, ignore_errors=True)
+    for name in ("roastcoffea", "coffea_metrics"):
+        shutil.copytree(COPY / "python" / name, site / name)
+    program = str(site / "bin" / "roast")
+    pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    pytest += ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(COPY), TEST]
+    return passes("cmake", "--install", "out", "--prefix", site) and passes(
+        *pytest, PYTHONPATH=str(site), ROAST_PROGRAM=program
+    )
 
 
 def notices(step: str) -> bool:
@@ -158,7 +178,7 @@ def main() -> int:
     need("tables of docs", passes(sys.executable, "tools/doc_tables.py"))
     need("tables of docs are complete", check("docs"))
     need("rows without a test: noticed", notices("lists"))
-    shutil.copy(RECIPES / "use.py", COPY / "python" / "tests" / "test_use.py")
+    shutil.copy(RECIPES / "use.py", COPY / TEST)
     need("lists", check("lists"))
     need("format", passes("clang-format", "--dry-run", "-Werror", *c_files(recipes)))
     options = "-DROAST_PYTHON=ON -DROAST_TESTS=ON -DROAST_WERROR=ON".split()
@@ -169,17 +189,7 @@ def main() -> int:
     need("golden files without the new rows: noticed", not passes(golden))
     need("golden files", passes(golden, ROAST_WRITE_GOLDEN="1"))
     need("C tests", passes("ctest", "--test-dir", "out", "-j2", "--output-on-failure"))
-    site = COPY / "site"
-    shutil.rmtree(site, ignore_errors=True)
-    for name in ("roastcoffea", "coffea_metrics"):
-        shutil.copytree(COPY / "python" / name, site / name)
-    need("installed", passes("cmake", "--install", "out", "--prefix", site))
-    program = str(site / "bin" / "roast")
-    more = {"PYTHONPATH": str(site), "ROAST_PROGRAM": program}
-    pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-    options = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(COPY)]
-    tests = "python/tests/test_use.py"
-    need("used in Python", passes(*pytest, *options, tests, **more))
+    need("used", check("used"))
     for forgotten in FORGOTTEN:
         forget(forgotten)
     return 0

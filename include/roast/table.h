@@ -62,10 +62,17 @@ enum roast_col {
     ROAST_COL_COUNT
 };
 
-/* `chunks` goes on with a column for every item of the ladder. */
+/* `chunks`, the first table, goes on with a column for every item of the ladder. */
+enum {
+    ROAST_CHUNKS_COL_COUNT = 0
+#define C(name, table, type, unit, text) +(ROAST_TABLE_##table == ROAST_TABLE_chunks)
+#include "roast/table_columns.def"
+#undef C
+};
+
 static inline int roast_chunk_item_col(enum roast_ladder_item item)
 {
-    return ROAST_COL_chunks_undecorated + 1 + (int)item;
+    return ROAST_CHUNKS_COL_COUNT + (int)item;
 }
 
 /* All return static texts. */

@@ -47,6 +47,9 @@ def test_finding(path):
 
 def test_column(path):
     assert set(open_run(path).tasks["recipe_column"]) == {42}
+    assert set(open_run(path).chunks["recipe_column"]) == {42}
+    query = "select distinct recipe_column from chunks"
+    assert roast("sql", path, query, "-fcsv").split() == ["recipe_column", "42"]
 
 
 def test_table(path):
@@ -74,6 +77,5 @@ def test_command():
 
 def test_backend(tiny_file):
     metrics = collected(tiny_file, Answer()).get_metrics()
-    assert metrics["peak_workers"] == 42
-    reason = "an Answer has no workers to look at"
-    assert metrics["unavailable"]["peak_memory_bytes"] == reason
+    assert metrics["peak_memory_bytes"] == 42
+    assert metrics["unavailable"]["executor_time_seconds"] == "an Answer has no spans"

@@ -32,6 +32,21 @@ static const struct {
 #undef V
 };
 
+/* The view has the columns of the table `chunks`, in the same order. */
+enum {
+#define V(name, value) VIEW_##name,
+#include "file/sqlite/chunk_view.def"
+#undef V
+    VIEW_COUNT
+};
+#define V(name, value) \
+    _Static_assert((int)VIEW_##name == (int)ROAST_COL_chunks_##name, \
+                   "chunk_view.def: " #name);
+#include "file/sqlite/chunk_view.def"
+#undef V
+_Static_assert((int)VIEW_COUNT == (int)ROAST_CHUNKS_COL_COUNT,
+               "chunk_view.def has a row for every column of chunks");
+
 _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
                    ROAST_ROLE_REPEAT == 3 && ROAST_ROLE_FAILED == 4 &&
                    ROAST_ROLE_LOST == 5 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recipe_source.c - a source that counts 42 workers at each poll. */
+/* recipe_source.c - a source with a worker that has 42 bytes of memory. */
 #include "base/clock.h"
 #include "roast/collect.h"
 
@@ -14,7 +14,11 @@ static int open_recipe(void **state, roast_run *run, const char *place,
 
 static int poll_recipe(void *state, roast_error *err)
 {
-    return roast_run_add_count(state, roast__clock_epoch_ns(), 42, err);
+    roast_sample sample = {.worker = roast_str_of("answer"),
+                           .time_ns = roast__clock_epoch_ns()};
+
+    roast_sample_set(&sample, ROAST_SERIES_memory, 42);
+    return roast_run_add_sample(state, &sample, err);
 }
 
 static void close_recipe(void *state)

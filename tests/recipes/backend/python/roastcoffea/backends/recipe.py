@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The backend of runs with a client of the class Answer, whose workers are not seen."""
+"""The backend of runs with a client of the class Answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from roastcoffea.backends.base import AbstractMetricsBackend
 
 
 class RecipeBackend(AbstractMetricsBackend):
-    """Counts workers by a source in C and samples nothing."""
+    """Its workers are sampled by a source in C."""
 
     @classmethod
     def matches(cls, executor_or_client: Any) -> bool:
@@ -19,7 +19,7 @@ class RecipeBackend(AbstractMetricsBackend):
         return ("recipe",)
 
     def cannot_know(self) -> dict[str, str]:
-        return {"samples": "an Answer has no workers to look at"}
+        return {"spans": "an Answer has no spans"}
 
     def start_tracking(self, interval: float) -> None:
         pass
