@@ -49,7 +49,7 @@ FORGOTTEN = (
     Forgotten("table", "src/analyze/tables/recipe.c", "built"),
     Forgotten("exporter", "cli/rows_recipe.c", "built"),
     Forgotten("command", "cli/cmd_recipe.c", "built"),
-    Forgotten("backend", "src/collect/recipe_source.c", "built"),
+    Forgotten("backend", "src/collect/recipe_source.c", "used"),
     Forgotten("field", "src/probe/chunk/finish.c", "lists"),
     Forgotten("column", "src/file/sqlite/chunk_view.def", "built"),
     Forgotten("column", "src/analyze/tables/chunks.c", "used"),
