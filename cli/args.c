@@ -139,7 +139,7 @@ const char *args_value(const struct arguments *args, const char *name)
 enum format args_format(const struct arguments *args)
 {
     static const char *const names[] = {
-#define F(name) #name,
+#define F(NAME, name) #name,
 #include "formats.def"
 #undef F
     };
@@ -150,7 +150,7 @@ enum format args_format(const struct arguments *args)
         if (strcmp(value, names[format]) == 0)
             return (enum format)format;
     }
-    return FORMAT_text;
+    return FORMAT_TEXT;
 }
 
 bool args_number(const struct arguments *args, const char *name, enum least least,

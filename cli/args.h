@@ -10,7 +10,7 @@ struct command;
 struct option;
 
 enum format {
-#define F(name) FORMAT_##name,
+#define F(NAME, name) FORMAT_##NAME,
 #include "formats.def"
 #undef F
 };

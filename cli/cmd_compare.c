@@ -93,7 +93,7 @@ static int compare(const struct arguments *args)
         return CODE_USAGE;
     int code = compare_sides(&comparison, args);
     if (code == CODE_OK) {
-        int status = args_format(args) == FORMAT_json
+        int status = args_format(args) == FORMAT_JSON
                          ? roast_report_compare_json(&page, &comparison, names, &err)
                          : roast_report_compare(&page, &comparison, names, &err);
         code = out_page(&page, status, "compare", &err);

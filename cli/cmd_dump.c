@@ -71,7 +71,7 @@ static void put_row(struct rows *rows, const roast_table *table, size_t row,
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct roast_table_column *data = roast_table_column(table, i);
-        bool is_time = rows->format == FORMAT_text && data->type == ROAST_DTYPE_TIME;
+        bool is_time = rows->format == FORMAT_TEXT && data->type == ROAST_DTYPE_TIME;
         cells[i] = roast_column_cell(data, row);
         if (!is_time || cells[i].type != ROAST_CELL_COUNT)
             continue;

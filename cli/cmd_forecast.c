@@ -26,7 +26,7 @@ static int forecast(const struct arguments *args)
     if (code == CODE_OK && roast_make_forecast(&made, &side, &plan, &err) < 0)
         code = fail_with(source.path, &err, NULL);
     if (code == CODE_OK) {
-        int status = args_format(args) == FORMAT_json
+        int status = args_format(args) == FORMAT_JSON
                          ? roast_report_forecast_json(&page, &made, &plan, &err)
                          : roast_report_forecast(&page, &made, &plan, &err);
         code = out_page(&page, status, "forecast", &err);

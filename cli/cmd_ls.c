@@ -246,7 +246,7 @@ static void put_line(struct rows *rows, const struct entry *entry)
 
 static void put_text(const struct listing *listing)
 {
-    struct rows rows = {.format = FORMAT_text, .right_columns = RIGHT_COLUMNS};
+    struct rows rows = {.format = FORMAT_TEXT, .right_columns = RIGHT_COLUMNS};
     size_t i = 0;
 
     if (listing->count > 0 && listing->order[0]->readable)
@@ -358,7 +358,7 @@ static int ls(const struct arguments *args)
             note("ls", "no runs below %s", *place ? place : "this folder");
         read_all(&listing, args);
         sort(&listing, args);
-        if (args_format(args) == FORMAT_json)
+        if (args_format(args) == FORMAT_JSON)
             put_json(&listing);
         else
             put_text(&listing);

@@ -104,7 +104,7 @@ static int metrics(const struct arguments *args)
 
     if (!all && one < 0)
         return unknown_metric(args->operands[0]);
-    if (args_format(args) == FORMAT_json)
+    if (args_format(args) == FORMAT_JSON)
         for (int i = all ? 0 : one; i < (all ? ROAST_METRIC_COUNT : one + 1); i++)
             put_json(i);
     else if (all)

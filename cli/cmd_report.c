@@ -20,7 +20,7 @@ static int show(struct source *source, enum format format)
         return code;
     const struct roast_report_source from = {
         source_origin(source), source->info.cut_bytes, source->info.damaged};
-    if (format == FORMAT_json) {
+    if (format == FORMAT_JSON) {
         status = roast_report_json(&page, summary, run, &from, &err);
     } else {
         roast_report_heading(&text, run, from.origin);
@@ -29,7 +29,7 @@ static int show(struct source *source, enum format format)
     }
     if (status < 0)
         return fail_with(source->path, &err, NULL);
-    if (format == FORMAT_text)
+    if (format == FORMAT_TEXT)
         source_say_state(source);
     out_bytes((struct roast_str){page.text, page.size_bytes});
     roast_page_release(&page);

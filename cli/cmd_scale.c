@@ -33,7 +33,7 @@ static int scale(const struct arguments *args)
     if (code == CODE_OK) {
         int status = roast_scale(&scaling, summaries, count, &err);
         if (status >= 0)
-            status = args_format(args) == FORMAT_json
+            status = args_format(args) == FORMAT_JSON
                          ? roast_report_scale_json(&page, &scaling, names, &err)
                          : roast_report_scale(&page, &scaling, names, &err);
         code = out_page(&page, status, "scale", &err);

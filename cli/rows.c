@@ -8,7 +8,7 @@
 #include "out.h"
 
 static const struct row_writer *const writers[] = {
-#define F(name) [FORMAT_##name] = &rows_##name,
+#define F(NAME, name) [FORMAT_##NAME] = &rows_##name,
 #include "formats.def"
 #undef F
 };

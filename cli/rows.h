@@ -32,14 +32,14 @@ struct row_writer {
     void (*end)(struct rows *rows);
 };
 
-#define F(name) extern const struct row_writer rows_##name;
+#define F(NAME, name) extern const struct row_writer rows_##name;
 #include "formats.def"
 #undef F
 
 /* "|text|csv|json"; without the first character it is the value of an option. */
 #define ROW_FORMATS (&row_formats[1])
 static const char row_formats[] =
-#define F(name) "|" #name
+#define F(NAME, name) "|" #name
 #include "formats.def"
 #undef F
     ;

@@ -15,7 +15,7 @@ from roastcoffea import _core
 from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking
 
 NO_SPANS = "only a Dask scheduler has spans; chunks have their own clocks"
-NO_SCHEDULER = "only Dask knows"
+NO_SCHEDULER = "only available on Dask"
 
 
 class LocalMetricsBackend(AbstractMetricsBackend):
