@@ -139,10 +139,13 @@ const char *args_value(const struct arguments *args, const char *name)
 enum roast_format args_format(const struct arguments *args)
 {
     const char *value = args_value(args, "format");
+    int format = value ? ROAST_FORMAT_COUNT : 1;
 
-    if (value && strcmp(value, "json") == 0)
-        return ROAST_FORMAT_JSON;
-    return value && strcmp(value, "csv") == 0 ? ROAST_FORMAT_CSV : ROAST_FORMAT_TEXT;
+    while (--format > 0) {
+        if (strcmp(value, roast_format_name((enum roast_format)format)) == 0)
+            break;
+    }
+    return (enum roast_format)format;
 }
 
 bool args_number(const struct arguments *args, const char *name, enum least least,

@@ -30,6 +30,14 @@ struct option {
         "format", 'f', formats, "output format; text if not given" \
     }
 
+/* All formats of rows, as the value of that option: "text|csv|json". */
+static const char row_formats[] =
+#define F(NAME, name) "|" #name
+#include "roast/row_formats.def"
+#undef F
+    ;
+#define ROW_FORMATS (&row_formats[1])
+
 struct command {
     const char *name;
     const char *operands;         /* as the usage line has them */

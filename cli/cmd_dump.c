@@ -113,7 +113,7 @@ static int dump(const struct arguments *args)
     return code;
 }
 
-static const struct option options[] = {FORMAT_OPTION("text|csv|json"), {0}};
+static const struct option options[] = {FORMAT_OPTION(ROW_FORMATS), {0}};
 
 const struct command cmd_dump = {
     .name = "dump",
@@ -123,7 +123,7 @@ const struct command cmd_dump = {
         "Without TABLE: one JSON object per record, with the keys of chunk_metrics in\n"
         "Python and the numbers of the record as they were stored.\n"
         "Tables, and what one row is:\n"
-#define T(name, key, shape, text) "  " #name ": " text "\n"
+#define T(name, key, shape, maker, needs, text) "  " #name ": " text "\n"
 #define S(name, key, shape, text)
 #include "roast/tables.def"
 #undef T

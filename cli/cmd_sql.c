@@ -46,14 +46,14 @@ static int sql(const struct arguments *args)
     return code;
 }
 
-static const struct option options[] = {FORMAT_OPTION("text|csv|json"), {0}};
+static const struct option options[] = {FORMAT_OPTION(ROW_FORMATS), {0}};
 
 const struct command cmd_sql = {
     .name = "sql",
     .operands = "RUN QUERY",
     .summary = "query a run with a SELECT",
     .help = "One SELECT, which cannot change the file. Tables:\n"
-#define T(name, key, shape, text) "  " #name ": " text "\n"
+#define T(name, key, shape, maker, needs, text) "  " #name ": " text "\n"
 #define S(name, key, shape, text)
 #include "roast/tables.def"
 #undef T

@@ -132,7 +132,7 @@ DOCUMENTS = {
         "losses": plain("run_losses.def", "name", "meaning"),
     },
     "tables.md": {
-        "tables": Table("tables.def", ("table", "one row is"), (0, 3), kind="T"),
+        "tables": Table("tables.def", ("table", "one row is"), (0, 5), kind="T"),
         "ladder": Table(
             "ladder_items.def",
             ("column", "type", "unit", "meaning"),
@@ -176,9 +176,11 @@ def markdown(table: Table) -> str:
 
 
 def with_tables(document: str, tables: dict[str, Table]) -> str:
-    """The document with every table made anew."""
+    """The document with every table made anew; that of a new table is the last one."""
     for name, table in tables.items():
         start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
+        if table.source == "table_columns.def" and start not in document:
+            document += f"\n## {name}\n\n{start}\n{end}\n"
         before, _, rest = document.partition(start)
         _, found, after = rest.partition(end)
         if not found:

@@ -21,6 +21,7 @@ tools/quiet.sh "ruff format" "$python" -m ruff format --diff .
 tools/quiet.sh "clang-format" "$venv/bin/clang-format" --dry-run -Werror "${c_files[@]}"
 tools/quiet.sh "include law" "$python" tools/check_includes.py
 tools/quiet.sh "tables of docs" "$python" tools/doc_tables.py --check
+tools/quiet.sh "lists" "$python" tools/check_lists.py
 tools/quiet.sh "sizes" "$python" tools/check_sizes.py
 tools/quiet.sh "mypy" "$python" -m mypy
 

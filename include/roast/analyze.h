@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 enum roast_metric {
-#define M(id, level, unit, count, kind, formula) ROAST_METRIC_##id,
+#define M(id, level, unit, count, kind, formula, need, otherwise) ROAST_METRIC_##id,
 #include "roast/metric_defs.def"
 #undef M
     ROAST_METRIC_COUNT
@@ -88,6 +88,10 @@ int roast_run_table(roast_table **out, enum roast_table_id id, roast_run *run,
 
 /* Whether the table comes from the summary alone and needs no records. */
 bool roast_table_from_summary(enum roast_table_id id);
+
+/* Whether it has a row for each attempt, a part of one, or each sample: finished files
+ * have no plain copy of it. */
+bool roast_table_is_large(enum roast_table_id id);
 
 /* One series of all workers: worker, time, value. */
 int roast_series_table(roast_table **out, roast_run *run, enum roast_series series,

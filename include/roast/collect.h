@@ -27,12 +27,12 @@ struct roast_source {
     void (*close)(void *state);
 };
 
-/* This process and its descendants: memory and CPU. The path is a procfs; NULL:
- * /proc. */
-extern const struct roast_source roast_process_source;
+#define S(name, text) extern const struct roast_source roast_##name##_source;
+#include "roast/collect_sources.def"
+#undef S
 
-/* Frames in a spool. The path is its directory, which close removes. */
-extern const struct roast_source roast_spool_source;
+/* The source of this name in collect_sources.def; NULL: there is none. */
+const struct roast_source *roast_source_find(const char *name);
 
 /* ---- the sampler ------------------------------------------------------------------ */
 

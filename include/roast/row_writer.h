@@ -18,7 +18,14 @@ extern "C" {
  * written. */
 size_t roast_printable(char *out, struct roast_str text);
 
-enum roast_format { ROAST_FORMAT_TEXT, ROAST_FORMAT_CSV, ROAST_FORMAT_JSON };
+enum roast_format {
+#define F(NAME, name) ROAST_FORMAT_##NAME,
+#include "roast/row_formats.def"
+#undef F
+    ROAST_FORMAT_COUNT
+};
+
+const char *roast_format_name(enum roast_format format); /* "text" ... */
 
 typedef struct roast_row_writer roast_row_writer;
 

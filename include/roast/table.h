@@ -40,13 +40,18 @@ enum roast_table_shape {
 };
 
 enum roast_table_id {
-#define T(name, key, shape, text) ROAST_TABLE_##name,
+#define T(name, key, shape, maker, needs, text) ROAST_TABLE_##name,
 #define S(name, key, shape, text) ROAST_TABLE_##name,
 #include "roast/tables.def"
 #undef T
 #undef S
     ROAST_TABLE_COUNT,
-    ROAST_RUN_TABLE_COUNT = ROAST_TABLE_per_file, /* those of Run in Python */
+    ROAST_RUN_TABLE_COUNT = 0 /* those that users ask a run for */
+#define T(name, key, shape, maker, needs, text) +1
+#define S(name, key, shape, text)
+#include "roast/tables.def"
+#undef T
+#undef S
 };
 
 /* ROAST_COL_<table>_<column> */
@@ -57,10 +62,17 @@ enum roast_col {
     ROAST_COL_COUNT
 };
 
-/* `chunks` has a column for every item of the ladder behind its own. */
+/* `chunks`, the first table, goes on with a column for every item of the ladder. */
+enum {
+    ROAST_CHUNKS_COL_COUNT = 0
+#define C(name, table, type, unit, text) +(ROAST_TABLE_##table == ROAST_TABLE_chunks)
+#include "roast/table_columns.def"
+#undef C
+};
+
 static inline int roast_chunk_item_col(enum roast_ladder_item item)
 {
-    return ROAST_COL_chunks_undecorated + 1 + (int)item;
+    return ROAST_CHUNKS_COL_COUNT + (int)item;
 }
 
 /* All return static texts. */

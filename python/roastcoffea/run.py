@@ -34,6 +34,9 @@ NOT_TRACKED = "off"  # how workers were sampled
 class TableOf:
     """A table of the run as columns: ``numpy.asarray(run.chunks["num_events"])``."""
 
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
@@ -350,6 +353,11 @@ class Run:
         if self.t_end is None and self._recorder:
             raise RuntimeError(NOT_ENDED)
         return save_run(self, output_dir, measurement_name, config)
+
+
+for _name in _core.table_names():  # those that are not named above for type checkers
+    if not hasattr(Run, _name):
+        setattr(Run, _name, TableOf(_name))
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:

@@ -37,6 +37,8 @@ class RunRecorder:
         self.awaits_counts = False  # of workers, from a backend of the user's
         self.interval_s = 0.0  # between samples of workers on a cluster; 0: none
         self.local_interval_s = 0.0  # the same on this machine, not started yet
+        self.sources: tuple[str, ...] = ()  # of the backend
+        self._unknowable: dict[str, str] = {}  # by the backend
         self.packages: set[str] = set()  # those that the analysis is in
         self.reports: list[Mapping[str, Any]] = []  # that were counted
         self.signed_urls: dict[str, str] = {}  # with credentials, never written
@@ -61,6 +63,16 @@ class RunRecorder:
             lambda: provenance.store(self.core, provenance.at_begin()),
         )
 
+    def use_backend(self, backend: Any) -> None:
+        """What a backend declares: its sources, and what it cannot know."""
+        self.sources = tuple(backend.sources())
+        self._set_unknowable(backend.cannot_know())
+
+    def _set_unknowable(self, reasons: dict[str, str]) -> None:
+        for name in {**self._unknowable, **reasons}:
+            self.core.set_note("unknowable", name, reasons.get(name))
+        self._unknowable = reasons
+
     def open_spool(self) -> str | None:
         """The folder that other processes of this machine write their frames to."""
         with self.lock:  # two threads may begin a call at once
@@ -81,9 +93,10 @@ class RunRecorder:
                 from roastcoffea.dask.watch import Watches
 
                 self._dask = Watches(self, self.interval_s)
+                self._set_unknowable({})
                 if self._spool is None:
                     self.core.unwatch()  # processes of this machine are no workers
-                    self.core.watch(0.0)
+                    self.core.watch(0.0, ())
             return self._dask
 
     def end_dask(self) -> None:
@@ -206,7 +219,7 @@ class RunRecorder:
         interval_s, self.local_interval_s = self.local_interval_s, 0.0
         if interval_s:
             self.core.unwatch()
-            self.core.watch(interval_s)
+            self.core.watch(interval_s, self.sources)
 
     def _use_offers(self) -> None:
         """Count the workers that the executors have."""

@@ -16,6 +16,7 @@ from roastcoffea.backends import registry
 from roastcoffea.backends.base import AbstractMetricsBackend
 from roastcoffea.backends.dask import DaskMetricsBackend
 from roastcoffea.backends.local import LocalMetricsBackend
+from roastcoffea.run_recorder import RunRecorder
 
 
 def run(collector, tiny_file):
@@ -120,12 +121,22 @@ def test_backend_of_an_executor(given, kind):
     assert registry.kind_of(given) is kind
 
 
-def test_what_a_backend_cannot_know_has_a_reason():
-    for kind in registry.KINDS.values():
-        backend = object.__new__(kind)
-        assert all(backend.cannot_know().values())
-        assert backend.sources()
-    assert "span_metrics" in LocalMetricsBackend().cannot_know()
+@pytest.mark.parametrize("kind", sorted({*registry.KINDS.values()}, key=repr))
+def test_what_a_backend_declares_is_known_to_c(kind):
+    """Its sources exist, and what it cannot know is the reason of some metrics."""
+    backend = object.__new__(kind)
+    recorder = RunRecorder()
+    recorder.use_backend(backend)
+    recorder.core.watch(1.0, recorder.sources)
+    recorder.core.unwatch()
+    recorder.finish()
+    reasons = {*recorder.core.metrics(False)["unavailable"].values()}
+    assert {*backend.cannot_know().values()} <= reasons
+
+
+def test_unknown_source_is_refused():
+    with pytest.raises(KeyError, match="telepathy"):
+        RunRecorder().core.watch(1.0, ("telepathy",))
 
 
 def test_optional_methods_have_defaults():

@@ -8,6 +8,7 @@ finds nothing in either would be worth nothing.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -159,3 +160,34 @@ def test_the_sanitized_extension_is_the_one_loaded(extension: Path) -> None:
     symbols = subprocess.run(["nm", "-D", extension], capture_output=True, text=True)
     assert "__asan_init" in symbols.stdout
     assert "__ubsan_handle" in symbols.stdout
+
+
+# ---- lists and recipes ---------------------------------------------------------------
+
+
+def test_rows_of_lists_are_used_and_tested(tmp_path: Path) -> None:
+    assert check("lists") == (0, "lists: all rows are used and tested\n")
+    (tmp_path / "include").mkdir()
+    for name in ("src", "python", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "include" / "roast", tmp_path / "include" / "roast")
+    fields = tmp_path / "include" / "roast" / "record_fields.def"
+    fields.write_text(fields.read_text() + 'F(63, never_set, U64, none, "no")\n')
+    (tmp_path / "CONTRIBUTING.md").write_text("See `src/no_such_file.c`.\n")
+    status, text = check("lists", tmp_path)
+    assert status == 1
+    assert "sets the field never_set" in text
+    assert "src/no_such_file.c" in text
+
+
+def test_tables_of_docs_are_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "doc_tables.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_recipes_of_contributing_work() -> None:
+    status, text = check("recipes")
+    assert status == 0, text

@@ -8,32 +8,10 @@
 
 #include "analyze/summary.h"
 
-void roast__summarize_workflow(const struct roast_summary_context *ctx);
-void roast__summarize_best_rates(const struct roast_summary_context *ctx);
-void roast__summarize_wall(const struct roast_summary_context *ctx);
-void roast__summarize_budget(const struct roast_summary_context *ctx);
-void roast__summarize_tail(const struct roast_summary_context *ctx);
-void roast__summarize_ramp_up(const struct roast_summary_context *ctx);
-void roast__summarize_checks(const struct roast_summary_context *ctx);
-void roast__summarize_pool(const struct roast_summary_context *ctx);
-void roast__summarize_worker_samples(const struct roast_summary_context *ctx);
-void roast__summarize_chunks(const struct roast_summary_context *ctx);
-void roast__summarize_fine(const struct roast_summary_context *ctx);
-void roast__summarize_groups(const struct roast_summary_context *ctx);
-void roast__summarize_process_groups(const struct roast_summary_context *ctx);
-void roast__summarize_records(const struct roast_summary_context *ctx);
-void roast__summarize_sections(const struct roast_summary_context *ctx);
-void roast__summarize_ladder(const struct roast_summary_context *ctx);
-void roast__summarize_branches(const struct roast_summary_context *ctx);
-void roast__summarize_endpoints(const struct roast_summary_context *ctx);
-void roast__summarize_files(const struct roast_summary_context *ctx);
-void roast__summarize_failures(const struct roast_summary_context *ctx);
-void roast__summarize_outliers(const struct roast_summary_context *ctx);
-void roast__summarize_task_kinds(const struct roast_summary_context *ctx);
-void roast__summarize_hot_lines(const struct roast_summary_context *ctx);
-void roast__summarize_lost_workers(const struct roast_summary_context *ctx);
-void roast__summarize_findings(
-    const struct roast_summary_context *ctx); /* after all others */
+#define F(name, quick) \
+    void roast__summarize_##name(const struct roast_summary_context *ctx);
+#include "analyze/formulas.def"
+#undef F
 
 /* Sets the reason of every unknown metric without one. */
 void roast__reasons_fill(const struct roast_summary_context *ctx);

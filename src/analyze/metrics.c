@@ -3,7 +3,7 @@
 #include "roast/analyze.h"
 
 static const struct roast_metric_info infos[] = {
-#define M(id, level, unit, count, kind, formula) \
+#define M(id, level, unit, count, kind, formula, need, otherwise) \
     {#id, #level, (unit), (count), ROAST_##kind, (formula)},
 #include "roast/metric_defs.def"
 #undef M

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reasons.c - why metrics are not known, and what to do about it.
  *
- * One row per metric (metric_reasons.def): the data that it needs, and the reason if
- * these exist. */
+ * Each row of metric_defs.def has what the metric needs first of all, and the reason
+ * when that was there. What the backend declared as unknowable comes before both. */
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
+#include "base/mem.h"
 
 enum need {
     NEED_NOTHING,  /* the text of the row is the reason */
+    NEED_OTHERS,   /* other metrics: it takes over the reason of the missing one */
     NEED_ATTEMPTS, /* any attempt */
     NEED_RECORDS,  /* a successful chunk with a record */
     NEED_REPORT,   /* that, or coffea's report */
@@ -16,7 +18,17 @@ enum need {
     NEED_LADDER,   /* a successful chunk with a ladder */
     NEED_POOL,     /* offers or counts of workers */
     NEED_SAMPLES,
-    NEED_SPANS, /* of Dask, with the tasks of this run */
+    NEED_SPANS,     /* of Dask, that account the tasks of this run */
+    NEED_SCHEDULER, /* the text of the row is the reason */
+    NEED_COUNT
+};
+
+/* The names of the notes in which a backend declares what it cannot know. */
+static const char *const note_names[NEED_COUNT] = {
+    [NEED_POOL] = "workers",
+    [NEED_SAMPLES] = "samples",
+    [NEED_SPANS] = "spans",
+    [NEED_SCHEDULER] = "scheduler",
 };
 
 struct reason {
@@ -25,9 +37,10 @@ struct reason {
 };
 
 static const struct reason reasons[ROAST_METRIC_COUNT] = {
-#define W(metric, need, text) [ROAST_METRIC_##metric] = {NEED_##need, (text)},
-#include "analyze/metric_reasons.def"
-#undef W
+#define M(id, level, unit, count, kind, formula, need, otherwise) \
+    {NEED_##need, (otherwise)},
+#include "roast/metric_defs.def"
+#undef M
 };
 
 static const char *const not_decorated =
@@ -107,6 +120,9 @@ static const char *missing(const struct roast_summary_context *ctx,
 
     switch (reasons[metric].need) {
     case NEED_NOTHING:
+    case NEED_OTHERS:
+    case NEED_SCHEDULER:
+    case NEED_COUNT:
         break;
     case NEED_ATTEMPTS:
         return run->attempts.count > 0 ? NULL
@@ -134,14 +150,45 @@ static const char *missing(const struct roast_summary_context *ctx,
     return NULL;
 }
 
+/* Copies what the backend declared into the summary, by need; the summary outlives the
+ * notes. */
+static void read_unknowable(const struct roast_summary_context *ctx,
+                            const char *texts[NEED_COUNT])
+{
+    struct roast_str notes[NEED_COUNT] = {{0}};
+    size_t bytes = 0;
+
+    for (int i = 0; i < NEED_COUNT; i++) {
+        if (note_names[i])
+            notes[i] = roast__notes_get(&ctx->run->notes, ROAST_NOTES_unknowable,
+                                        roast_str_of(note_names[i]));
+        bytes += notes[i].data ? notes[i].size_bytes + 1 : 0;
+    }
+    if (bytes == 0)
+        return;
+    char *at = ctx->summary->reasons = roast__alloc(bytes);
+    ctx->summary->failed |= !at;
+    for (int i = 0; at && i < NEED_COUNT; i++) {
+        if (!notes[i].data)
+            continue;
+        texts[i] = memcpy(at, notes[i].data, notes[i].size_bytes);
+        at += notes[i].size_bytes + 1; /* the memory is zeroed */
+    }
+}
+
 void roast__reasons_fill(const struct roast_summary_context *ctx)
 {
     struct roast_metric_values *values = &ctx->summary->values;
+    const char *unknowable[NEED_COUNT] = {NULL};
 
+    read_unknowable(ctx, unknowable);
     for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
-        if (values->known[i] || values->why[i] || !reasons[i].otherwise)
+        enum need need = reasons[i].need;
+        if (values->known[i] || values->why[i] || need == NEED_OTHERS)
             continue;
-        const char *why = missing(ctx, (enum roast_metric)i);
+        const char *why = unknowable[need];
+        if (!why)
+            why = missing(ctx, (enum roast_metric)i);
         values->why[i] = why ? why : reasons[i].otherwise;
     }
 }

@@ -18,32 +18,9 @@ static const struct {
     void (*apply)(const struct roast_summary_context *ctx);
     bool quick;
 } formulas[] = {
-    {roast__summarize_workflow, true},
-    {roast__summarize_best_rates, false},
-    {roast__summarize_pool, true},
-    {roast__summarize_worker_samples, false},
-    {roast__summarize_chunks, true},
-    {roast__summarize_fine, true},
-    {roast__summarize_groups, true},
-    {roast__summarize_process_groups, false},
-    {roast__summarize_records, false},
-    {roast__summarize_sections, false},
-    {roast__summarize_branches, false},
-    {roast__summarize_endpoints, false},
-    {roast__summarize_files, false},
-    {roast__summarize_ladder, false}, /* explains empty tables of the others */
-    {roast__summarize_failures, false},
-    {roast__summarize_lost_workers, false},
-    {roast__summarize_budget, false},
-    {roast__summarize_wall, false},
-    {roast__summarize_tail, false},
-    {roast__summarize_ramp_up, false},
-    {roast__summarize_checks, false},
-    {roast__summarize_task_kinds, true},
-    {roast__summarize_hot_lines, true},
-    {roast__summarize_outliers, false},
-    {roast__summarize_findings, false},
-    {roast__reasons_fill, true},
+#define F(name, quick) {roast__summarize_##name, quick},
+#include "analyze/formulas.def"
+#undef F
 };
 
 /* ---- filling --------------------------------------------------------------------- */
@@ -119,6 +96,8 @@ static int summarize_run(struct roast_summary *summary, struct roast_run *run,
         if (!summary->failed)
             formulas[i].apply(&ctx);
     }
+    if (!summary->failed)
+        roast__reasons_fill(&ctx);
     roast_derive_rates(&summary->values);
     roast_derive_efficiency(&summary->values);
     roast__budget_free(ctx.budget);

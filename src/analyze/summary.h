@@ -16,7 +16,7 @@
 struct roast_summary {
     struct roast_metric_values values;
     roast_tables tables; /* owned */
-    char *reasons;       /* owned; of a decoded summary: the texts of values.why */
+    char *reasons;       /* owned; what values.why points to, unless static */
     bool failed;         /* out of memory */
 };
 

@@ -5,6 +5,7 @@
  * sampling. `lock` guards the list and is never held during a poll; the lock of a slot
  * prevents two polls of one source at once. */
 #include <pthread.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -30,6 +31,24 @@ struct roast_sampler {
     roast_run *run; /* borrowed */
     struct slot slots[ROAST_SAMPLER_MAX_SOURCES];
 };
+
+const struct roast_source *roast_source_find(const char *name)
+{
+    static const struct {
+        const char *name;
+        const struct roast_source *source;
+    } sources[] = {
+#define S(name, text) {#name, &roast_##name##_source},
+#include "roast/collect_sources.def"
+#undef S
+    };
+
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        if (strcmp(sources[i].name, name) == 0)
+            return sources[i].source;
+    }
+    return NULL;
+}
 
 static void poll_slot(roast_sampler *sampler, struct slot *slot)
 {

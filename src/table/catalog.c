@@ -28,7 +28,8 @@ static const struct {
     enum roast_table_shape shape;
     const char *text;
 } tables[] = {
-#define T(name, key, shape, text) {#name, #key, ROAST_SHAPE_##shape, text},
+#define T(name, key, shape, maker, needs, text) \
+    {#name, #key, ROAST_SHAPE_##shape, text},
 #define S(name, key, shape, text) {#name, #key, ROAST_SHAPE_##shape, text},
 #include "roast/tables.def"
 #undef T

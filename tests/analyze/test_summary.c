@@ -91,9 +91,13 @@ static void test_workflow_of_records(void **state)
     assert_metric(summary, event_rate_agg_khz, 0.05);
     assert_metric(summary, event_rate_core_hz, 15);
     assert_metric(summary, avg_cpu_time_per_chunk, 4);
+    assert_metric(summary, data_rate_gbps_best_10s, 8e-6);
+    assert_absent(summary, data_rate_gbps_best_60s);
+    assert_absent(summary, data_rate_gbps_best_300s);
     assert_metric(summary, event_rate_khz_best_10s, 0.06);
     assert_string_equal(assert_absent(summary, event_rate_khz_best_60s),
                         "the run was shorter than the interval");
+    assert_absent(summary, event_rate_khz_best_300s);
     assert_metric(summary, monitor_seconds, 0.5);
     assert_metric(summary, monitor_errors, 3);
     assert_absent(summary, task_seconds);

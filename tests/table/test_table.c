@@ -195,6 +195,19 @@ static void test_tables_have_names_and_distinct_columns(void **state)
     assert_int_equal(roast_table_find("no such"), -1);
 }
 
+/* Columns are found by the place of their table in the list. */
+static void test_columns_stand_in_the_order_of_tables(void **state)
+{
+    (void)state;
+#define C(name, table, type, unit, text) \
+    assert_in_range(ROAST_COL_##table##_##name, \
+                    roast__table_first(ROAST_TABLE_##table), \
+                    roast__table_first(ROAST_TABLE_##table) + \
+                        (int)roast__table_listed(ROAST_TABLE_##table) - 1);
+#include "roast/table_columns.def"
+#undef C
+}
+
 static void test_an_empty_run_has_all_tables(void **state)
 {
     roast_run *run = run_new();
@@ -333,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_every_table_has_its_columns),
         cmocka_unit_test(test_references_are_counted),
         cmocka_unit_test(test_tables_have_names_and_distinct_columns),
+        cmocka_unit_test(test_columns_stand_in_the_order_of_tables),
         cmocka_unit_test(test_an_empty_run_has_all_tables),
         cmocka_unit_test(test_any_allocation_may_fail),
         cmocka_unit_test(test_any_allocation_may_fail_in_a_series),

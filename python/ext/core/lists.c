@@ -98,6 +98,20 @@ static PyObject *series_value_keys(PyObject *module, PyObject *unused)
     return dict;
 }
 
+static PyObject *table_names(PyObject *module, PyObject *unused)
+{
+    PyObject *names = PyTuple_New(ROAST_RUN_TABLE_COUNT);
+
+    (void)module;
+    (void)unused;
+    for (int i = 0; names && i < ROAST_RUN_TABLE_COUNT; i++) {
+        PyObject *name = PyUnicode_FromString(roast_table_name((enum roast_table_id)i));
+        if (!name || PyTuple_SetItem(names, i, name) < 0)
+            Py_CLEAR(names);
+    }
+    return names;
+}
+
 static PyObject *table_titles(PyObject *module, PyObject *unused)
 {
     PyObject *list = PyList_New(0);
@@ -119,6 +133,7 @@ PyMethodDef list_methods[] = {
      "The series of a worker; the bit of each is its place."},
     {"series_value_keys", series_value_keys, METH_NOARGS,
      "{key in tracking_data: key of a value in worker_tracking.json}."},
+    {"table_names", table_names, METH_NOARGS, "The tables that a run is asked for."},
     {"table_titles", table_titles, METH_NOARGS, "Titles of the tables, in order."},
     {NULL, NULL, 0, NULL},
 };

@@ -342,8 +342,35 @@ static PyObject *lose(PyObject *self, PyObject *args)
 
 /* ---- sampling and results --------------------------------------------------------- */
 
+struct sources {
+    const struct roast_source *all[ROAST_SAMPLER_MAX_SOURCES];
+    Py_ssize_t count;
+};
+
+/* False with an exception. */
+static bool find_sources(struct sources *sources, PyObject *names)
+{
+    sources->count = PyTuple_Size(names);
+    if (sources->count > ROAST_SAMPLER_MAX_SOURCES) {
+        PyErr_Format(PyExc_ValueError, "at most %d sources", ROAST_SAMPLER_MAX_SOURCES);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < sources->count; i++) {
+        const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL);
+        if (!name)
+            return false;
+        sources->all[i] = roast_source_find(name);
+        if (!sources->all[i]) {
+            PyErr_SetString(PyExc_KeyError, name);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Without the GIL, under the object's lock. */
-static int start_sampler(struct run_object *self, double interval_s, roast_error *err)
+static int start_sampler(struct run_object *self, double interval_s,
+                         const struct sources *sources, roast_error *err)
 {
     const struct roast_polling polling = {NULL, 0, interval_s};
 
@@ -351,22 +378,27 @@ static int start_sampler(struct run_object *self, double interval_s, roast_error
         roast_sampler_stop(self->sampler);
     self->sampler = NULL;
     int status = roast_sampler_start(&self->sampler, self->run, err);
-    if (status == ROAST_OK && interval_s > 0)
-        status = roast_sampler_add(self->sampler, &roast_process_source, &polling, err);
+    for (Py_ssize_t i = 0; status == ROAST_OK && i < sources->count; i++)
+        status = roast_sampler_add(self->sampler, sources->all[i], &polling, err);
     return status == ROAST_UNAVAILABLE && self->sampler ? ROAST_OK : status;
 }
 
 static PyObject *watch(PyObject *self, PyObject *args)
 {
     double interval_s = 1;
+    struct sources sources;
+    PyObject *names = NULL;
     roast_error err = {0};
 
-    if (!PyArg_ParseTuple(args, "d", &interval_s))
+    if (!PyArg_ParseTuple(args, "dO!", &interval_s, &PyTuple_Type, &names) ||
+        !find_sources(&sources, names))
         return NULL;
+    if (!(interval_s > 0))
+        sources.count = 0;
     if (!run_is_ours(run_of(self)))
         Py_RETURN_NONE;
     PyThreadState *thread = run_lock(run_of(self));
-    int status = start_sampler(run_of(self), interval_s, &err);
+    int status = start_sampler(run_of(self), interval_s, &sources, &err);
     run_unlock(run_of(self), thread);
     return run_result(run_of(self), status, &err);
 }
@@ -438,7 +470,7 @@ static PyMethodDef run_methods[] = {
      "Work of the client itself: prefix, start and stop by its monotonic clock."},
     {"lose", lose, METH_VARARGS, "Counts a loss of run_losses.def."},
     {"watch", watch, METH_VARARGS,
-     "Starts the sampler thread: the process tree at an interval, 0: not."},
+     "Polls sources by name at an interval; 0 s: none."},
     {"read_from", read_from, METH_VARARGS, "Reads the frames of this spool too."},
     {"unwatch", unwatch, METH_NOARGS, "Stops it after a last sample and read."},
     {"sync", sync_spool, METH_NOARGS, "Reads the spool now."},

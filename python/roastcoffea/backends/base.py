@@ -61,12 +61,18 @@ class AbstractMetricsBackend(ABC):
         """Whether this process could use its workers without naming them."""
         return False
 
+    @classmethod
+    def for_collector(cls, given: Any) -> AbstractMetricsBackend | None:
+        """The backend for what a collector was given; None: another kind is used."""
+        return cls() if cls.matches(given) else None
+
     def sources(self) -> tuple[str, ...]:
-        """The sources in _core that collect for it."""
+        """Rows of collect_sources.def that a run on it polls at the interval."""
         return ()
 
     def cannot_know(self) -> dict[str, str]:
-        """{what: why} of what no run on it can have."""
+        """{what: why}, the reason of metrics that no run on it can have. ``what`` is
+        ``workers``, ``samples``, ``spans`` or ``scheduler``."""
         return {}
 
     def track_run(self, run: Any, interval_s: float, given: Any) -> RunTracking:
@@ -86,7 +92,7 @@ class RunTracking:
         self._span: Any = None
 
     def begin(self) -> None:
-        self.run.core.watch(0.0)
+        self.run.core.watch(self.interval_s, self.run.sources)
         self.run.interval_s = 0.0  # the backend samples
         self.run.awaits_counts = self.interval_s > 0
         if self.interval_s:
@@ -112,5 +118,6 @@ class RunTracking:
 def track_run(backend: Any, run: Any, interval_s: float, given: Any) -> RunTracking:
     """That of a backend; an object with the five methods alone needs no base class."""
     if isinstance(backend, AbstractMetricsBackend):
+        run.use_backend(backend)
         return backend.track_run(run, interval_s, given)
     return RunTracking(backend, run, interval_s)

@@ -69,8 +69,12 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         clients = list(getattr(client, "_instances", ()))
         return any(getattr(each, "status", "") == "running" for each in clients)
 
-    def sources(self) -> tuple[str, ...]:
-        return ("dask_batches",)
+    @classmethod
+    def for_collector(cls, given: Any) -> DaskMetricsBackend | None:
+        """An executor on Dask without a client gets one when it is called: its
+        scheduler is watched from then on."""
+        client = client_of(given)
+        return None if client is None else cls(client)
 
     def track_run(self, run: Any, interval_s: float, given: Any) -> RunTracking:
         """A subclass may have other methods: it is used through those."""
@@ -171,7 +175,7 @@ class DaskTracking(RunTracking):
     def begin(self) -> None:
         from roastcoffea.dask.spans import Entered
 
-        self.run.core.watch(0.0)
+        self.run.core.watch(0.0, ())
         watches = self.run.on_dask()
         watches.add(self.backend.client)
         self._span = Entered()

@@ -15,6 +15,7 @@ from roastcoffea import _core
 from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking
 
 NO_SPANS = "only a Dask scheduler has spans; chunks have their own clocks"
+NO_SCHEDULER = "only available on Dask"
 
 
 class LocalMetricsBackend(AbstractMetricsBackend):
@@ -31,10 +32,10 @@ class LocalMetricsBackend(AbstractMetricsBackend):
         return True
 
     def sources(self) -> tuple[str, ...]:
-        return ("process_tree", "spool")
+        return ("process",)
 
     def cannot_know(self) -> dict[str, str]:
-        return {"span_metrics": NO_SPANS}
+        return {"spans": NO_SPANS, "scheduler": NO_SCHEDULER}
 
     def start_tracking(self, interval: float = 1.0) -> None:
         """Take a sample now and every ``interval`` seconds."""
@@ -42,7 +43,7 @@ class LocalMetricsBackend(AbstractMetricsBackend):
             self._core = _core.Run(
                 time.monotonic_ns(), time.time_ns(), socket.gethostname()
             )
-        self._core.watch(float(interval))
+        self._core.watch(float(interval), self.sources())
 
     def stop_tracking(self) -> dict[str, Any]:
         """Take the last sample; everything sampled so far."""
@@ -84,7 +85,7 @@ class LocalTracking(RunTracking):
             self.run.local_interval_s, interval_s = interval_s, 0.0
         elif not registry.kind_of(self.given).is_local:
             interval_s = 0.0
-        self.run.core.watch(interval_s)
+        self.run.core.watch(interval_s, self.run.sources)
 
     def end(self) -> None:
         pass

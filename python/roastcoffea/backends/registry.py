@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The backends, and which of them a collector uses: deduced, named, or the user's own.
 
-A built-in backend is a row of KINDS; other packages add theirs by an entry point of the
-group ``roastcoffea.backends``, a function of what the collector was given.
+A built-in backend is a module and a row of KINDS; other packages add theirs by an entry
+point of the group ``roastcoffea.backends``, a function of what the collector was given.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from roastcoffea.backends.base import AbstractMetricsBackend
-from roastcoffea.backends.dask import DaskMetricsBackend, client_of
+from roastcoffea.backends.dask import DaskMetricsBackend
 from roastcoffea.backends.local import LocalMetricsBackend
 
 GROUP = "roastcoffea.backends"
@@ -43,28 +43,27 @@ def is_backend_name(value: Any) -> bool:
 
 
 def find_backend(backend: Any, given: Any) -> Any:
-    """The backend object; ValueError for an unknown name. An executor on Dask without a
-    client gets one when it is called: its scheduler is watched from then on."""
-    if backend is None or backend == "dask":
-        if isinstance(given, (str, bytes, int, float)):
+    """The backend object; ValueError for an unknown name."""
+    if backend is None or (isinstance(backend, str) and backend in KINDS):
+        is_used = backend is None or not KINDS[backend].is_local
+        if is_used and isinstance(given, (str, bytes, int, float)):
             raise TypeError(
                 "a collector takes a Dask client, an executor or a Runner, not"
                 f" {given!r} (of an address: Client(address))"
             )
-        client = client_of(given)
-        return LocalMetricsBackend() if client is None else DaskMetricsBackend(client)
-    if isinstance(backend, str) and backend in KINDS:
-        return LocalMetricsBackend()
+        kinds = [KINDS[backend]] if backend else list(KINDS.values())
+        found = (kind.for_collector(given) for kind in kinds)
+        return next(filter(None, found), None) or LocalMetricsBackend()
     if not isinstance(backend, (str, type)):
         missing = [name for name in METHODS if not hasattr(backend, name)]
         if missing:
             raise ValueError(f"Unsupported backend: {backend!r} has no {missing[0]}()")
         return backend
-    found = _entry_points().get(str(backend))
-    if found is None:
+    entry = _entry_points().get(str(backend))
+    if entry is None:
         known = ", ".join(sorted({*KINDS, *_entry_points()}))
         raise ValueError(f"Unsupported backend: {backend} (known: {known})")
-    return found.load()(given)
+    return entry.load()(given)
 
 
 def _entry_points() -> dict[str, metadata.EntryPoint]:

@@ -17,35 +17,20 @@ struct roast_table_job {
     const struct roast_order *order;         /* of those by attempt */
 };
 
-/* From records and samples. */
-void roast__make_chunks(const struct roast_table_job *job);
-void roast__make_tasks(const struct roast_table_job *job);
-void roast__make_sections(const struct roast_table_job *job);
-void roast__make_chunk_sections(const struct roast_table_job *job);
-void roast__make_branches(const struct roast_table_job *job);
-void roast__make_chunk_branches(const struct roast_table_job *job);
-void roast__make_timeline(const struct roast_table_job *job);
-void roast__make_samples(const struct roast_table_job *job);
-
-/* From tables of the summary. */
-void roast__make_files(const struct roast_table_job *job);
-void roast__make_metrics(const struct roast_table_job *job);
-void roast__make_losses(const struct roast_table_job *job);
+/* Fill the table of a job. */
+#define T(name, key, shape, maker, needs, text) \
+    void roast__make_##maker(const struct roast_table_job *job);
+#define S(name, key, shape, text)
+#include "roast/tables.def"
+#undef T
+#undef S
 
 /* Copies the columns that all tables per dataset, file, worker and host have, in the same
  * order; `first` is the column num_chunks. */
 void roast__fill_group_from(roast_table *to, int first, const roast_table *from,
                             size_t row, int from_first);
 
-/* From the data of a scheduler; the first from the summary too. */
-void roast__make_workers(const struct roast_table_job *job);
-void roast__make_activities(const struct roast_table_job *job);
-void roast__make_hot_lines(const struct roast_table_job *job);
-
-/* From notes. */
-void roast__make_notes(const struct roast_table_job *job);
-
-/* The chunks that count by their start, with their ids. */
+/* The chunks that count in the order of their start, with their ids. */
 struct roast_chunk_iter {
     const struct roast_table_job *job;
     size_t next;      /* in the order */

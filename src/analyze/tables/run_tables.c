@@ -14,39 +14,36 @@ enum needs {
     SUMMARY = 1,
     RECORDS = 2, /* or samples */
     ORDER = 4,
-    SCHEDULER = 8, /* data of the scheduler */
+    SCHEDULER = 8, /* what it recorded; like records of a run that is whole */
+    LARGE = 16,    /* no need: has as many rows as there are samples */
 };
 
 static const struct {
-    void (*make)(
-        const struct roast_table_job *job); /* NULL: it is a table of the summary */
+    void (*make)(const struct roast_table_job *job);
     unsigned needs;
 } makers[ROAST_RUN_TABLE_COUNT] = {
-    [ROAST_TABLE_chunks] = {roast__make_chunks, RECORDS | ORDER},
-    [ROAST_TABLE_tasks] = {roast__make_tasks, RECORDS | ORDER},
-    [ROAST_TABLE_sections] = {roast__make_sections, RECORDS},
-    [ROAST_TABLE_branches] = {roast__make_branches, RECORDS},
-    [ROAST_TABLE_files] = {roast__make_files, SUMMARY},
-    [ROAST_TABLE_datasets] = {NULL, SUMMARY},
-    [ROAST_TABLE_workers] = {roast__make_workers, SUMMARY | SCHEDULER},
-    [ROAST_TABLE_endpoints] = {NULL, SUMMARY},
-    [ROAST_TABLE_failures] = {NULL, SUMMARY},
-    [ROAST_TABLE_metrics] = {roast__make_metrics, SUMMARY},
-    [ROAST_TABLE_findings] = {NULL, SUMMARY},
-    [ROAST_TABLE_losses] = {roast__make_losses, SUMMARY},
-    [ROAST_TABLE_labels] = {roast__make_notes, NOTHING},
-    [ROAST_TABLE_provenance] = {roast__make_notes, NOTHING},
-    [ROAST_TABLE_chunk_sections] = {roast__make_chunk_sections, RECORDS | ORDER},
-    [ROAST_TABLE_chunk_branches] = {roast__make_chunk_branches, RECORDS | ORDER},
-    [ROAST_TABLE_activities] = {roast__make_activities, SCHEDULER},
-    [ROAST_TABLE_hot_lines] = {roast__make_hot_lines, SCHEDULER},
-    [ROAST_TABLE_timeline] = {roast__make_timeline, RECORDS},
-    [ROAST_TABLE_samples] = {roast__make_samples, RECORDS},
+#define T(name, key, shape, maker, needs, text) \
+    [ROAST_TABLE_##name] = {roast__make_##maker, needs},
+#define S(name, key, shape, text)
+#include "roast/tables.def"
+#undef T
+#undef S
 };
+
+/* A formula has made all rows. */
+void roast__make_nothing(const struct roast_table_job *job)
+{
+    (void)job;
+}
 
 bool roast_table_from_summary(enum roast_table_id table)
 {
     return !(makers[table].needs & (RECORDS | SCHEDULER));
+}
+
+bool roast_table_is_large(enum roast_table_id table)
+{
+    return makers[table].needs & (ORDER | LARGE);
 }
 
 /* ---- making ---------------------------------------------------------------------- */
@@ -93,8 +90,7 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
     job->ctx = &input.ctx;
     job->order = &input.order;
     job->to = roast__table_new(job->table, needs & ORDER ? run->attempts.count : 0);
-    if (makers[job->table].make)
-        makers[job->table].make(job);
+    makers[job->table].make(job);
     if (input.summary && input.summary->failed)
         roast__table_fail(job->to);
     *out = job->to;

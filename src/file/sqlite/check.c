@@ -196,7 +196,7 @@ static int check_tables(roast_runfile *file, roast_run *run, struct reporter *re
         enum roast_table_id table = (enum roast_table_id)i;
         if (i < 0)
             status = compare_table(rebuilt, stored, "all_attempts", reporter, err);
-        else if (roast__is_stored(table))
+        else if (!roast_table_is_large(table))
             status =
                 compare_table(rebuilt, stored, roast_table_name(table), reporter, err);
     }

@@ -109,7 +109,7 @@ int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error
     if (status == ROAST_OK && with_journal)
         status = save_summary(db, summary, err);
     for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_table_id)i))
+        if (!roast_table_is_large((enum roast_table_id)i))
             status = save_table(db, run, summary, (enum roast_table_id)i, err);
     }
     if (status == ROAST_OK)

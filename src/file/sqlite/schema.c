@@ -32,6 +32,21 @@ static const struct {
 #undef V
 };
 
+/* The view has the columns of the table `chunks`, in the same order. */
+enum {
+#define V(name, value) VIEW_##name,
+#include "file/sqlite/chunk_view.def"
+#undef V
+    VIEW_COUNT
+};
+#define V(name, value) \
+    _Static_assert((int)VIEW_##name == (int)ROAST_COL_chunks_##name, \
+                   "chunk_view.def: " #name);
+#include "file/sqlite/chunk_view.def"
+#undef V
+_Static_assert((int)VIEW_COUNT == (int)ROAST_CHUNKS_COL_COUNT,
+               "chunk_view.def has a row for every column of chunks");
+
 _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
                    ROAST_ROLE_REPEAT == 3 && ROAST_ROLE_FAILED == 4 &&
                    ROAST_ROLE_LOST == 5 &&
@@ -40,20 +55,6 @@ _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
 
 const char *const roast__chunk_tables[] = {"chunk_rows", "chunk_files", "chunk_workers",
                                            NULL};
-
-bool roast__is_stored(enum roast_table_id table)
-{
-    switch (table) {
-    case ROAST_TABLE_chunks:
-    case ROAST_TABLE_tasks:
-    case ROAST_TABLE_chunk_sections:
-    case ROAST_TABLE_chunk_branches:
-    case ROAST_TABLE_samples:
-        return false;
-    default:
-        return true;
-    }
-}
 
 /* ---- making them ----------------------------------------------------------------- */
 
@@ -159,7 +160,7 @@ int roast__schema_make(sqlite3 *db, roast_error *err)
     put(&sql, "CREATE TABLE journal(block INTEGER PRIMARY KEY,data BLOB);"
               "CREATE TABLE summary(id INTEGER PRIMARY KEY,data BLOB);");
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
-        if (roast__is_stored((enum roast_table_id)i))
+        if (!roast_table_is_large((enum roast_table_id)i))
             put_stored_table(&sql, (enum roast_table_id)i);
     }
     put_chunk_tables(&sql);

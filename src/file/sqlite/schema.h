@@ -26,9 +26,6 @@ int roast__schema_make(sqlite3 *db, roast_error *err);
 /* Creates the views of chunks as temporary views, which hide those of the file. */
 int roast__schema_make_views(sqlite3 *db, roast_error *err);
 
-/* Whether a table of tables.def is in the file as plain rows. */
-bool roast__is_stored(enum roast_table_id table);
-
 /* The tables that views of chunks read; the last one is NULL. */
 extern const char *const roast__chunk_tables[];
 

@@ -72,6 +72,7 @@ static void test_slices_of_all_chunks_add_up(void **state)
     add_end(run, 1, typical());
     set_s(&other, ROAST_ITEM_open, 2);
     set_s(&other, ROAST_ITEM_write, 3);
+    set_s(&other, ROAST_ITEM_storage_wait, 3);
     add_end(run, 2, other); /* a chunk without a record has a ladder too */
     add_frame(run, (struct frame){.sequence = 3, .first = 2, .stop = 3, .start = 1});
     roast_summary *summary = summary_of(run);
@@ -90,6 +91,7 @@ static void test_slices_of_all_chunks_add_up(void **state)
     assert_metric(summary, column_bytes, 1000);
     assert_metric(summary, cached_reads, 3);
     assert_metric(summary, hook_seconds, 1);
+    assert_metric(summary, storage_wait_seconds, 3);
     (void)assert_absent(summary, other_bytes);
     roast_summary_free(summary);
     roast_run_free(run);

@@ -183,11 +183,15 @@ static void test_network_counts_once_per_machine(void **state)
         add_sample(run, "tcp://a:2", i, ROAST_SERIES_net_read, 100);
         add_sample(run, "tcp://b:1", i, ROAST_SERIES_net_read, i == 2 ? 70 : 10);
         add_sample(run, "tcp://b:1", i, ROAST_SERIES_spilled_disk, 5);
+        add_sample(run, "tcp://c:1", i, ROAST_SERIES_disk_write, 7);
     }
     roast_summary *summary = summary_of(run);
     assert_metric(summary, net_read_bps_peak, 170);
     assert_metric(summary, net_read_bps_avg, 140);
     assert_absent(summary, net_write_bps_avg);
+    assert_absent(summary, net_write_bps_peak);
+    assert_metric(summary, disk_write_bps_avg, 7);
+    assert_metric(summary, disk_write_bps_peak, 7);
     roast_summary_free(summary);
     roast_run_free(run);
 }
