@@ -84,7 +84,7 @@ static int32_t field_set_number(struct roast_run *run, struct roast_field_set se
                               (struct roast_str){(const char *)bytes, sizeof(bytes)});
 }
 
-static void put_by_type(struct roast_buf *out, enum roast_field field,
+static void put_field(struct roast_buf *out, enum roast_field field,
                         union roast_field_value value)
 {
     switch (roast_field_info(field)->type) {
@@ -132,7 +132,7 @@ static void put_value(struct roast_buf *out, enum roast_field field,
         roast__buf_put_varint(out, (uint64_t)texts->file_branches);
         break;
     default:
-        put_by_type(out, field, rec->values[field]);
+        put_field(out, field, rec->values[field]);
     }
 }
 

@@ -332,7 +332,7 @@ static bool ran_attempts(const struct roast_attempts *attempts, uint64_t pid)
 }
 
 /* Memory of the workers that were sampled at the last moment. */
-static uint64_t rss_now(const struct roast_run *run)
+static uint64_t latest_rss_bytes(const struct roast_run *run)
 {
     const struct roast_samples *samples = &run->samples;
     int64_t latest_us = INT64_MIN;
@@ -361,7 +361,7 @@ void roast_run_progress(roast_run *run, struct roast_progress *out)
     roast__run_lock(run);
     out->begun = attempts->count;
     out->workers = run->offer_count ? run->offers[run->offer_count - 1].workers : 0;
-    out->rss_bytes = rss_now(run);
+    out->rss_bytes = latest_rss_bytes(run);
     for (size_t row = 0; row < attempts->count; row++) {
         out->failed += attempts->status[row] == ROAST_CHUNK_FAILED;
         if (attempts->status[row] != ROAST_CHUNK_OK)
