@@ -110,4 +110,4 @@ def test_commands_and_settings_are_real():
         "roastcoffea": {"ship": False}
     }
     assert f"{DEFAULT_LIMITS['cap_bytes'] >> 20} MiB" in text
-    assert f"{DEFAULT_LIMITS['silence_s']:.0f} s without a question" in text
+    assert f"{DEFAULT_LIMITS['silence_s']:.0f} s without a pull" in text
