@@ -89,6 +89,10 @@ bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns);
  * many. */
 bool roast__entry_too_costly(struct roast_apply_entry *entry);
 
+/* The same for an entry that searches so many items: one that is set often among few
+ * notes is cheap. */
+bool roast__entry_searches_too_many(struct roast_apply_entry *entry, size_t items);
+
 /* Makes the change of an entry of this kind (apply_kinds.c). */
 int roast__apply_kind(struct roast_apply_entry *entry, uint64_t kind);
 

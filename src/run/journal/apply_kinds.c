@@ -157,7 +157,8 @@ static int apply_note(struct roast_apply_entry *entry)
     struct roast_str name = roast__entry_text(entry);
     struct roast_str text = roast__entry_text(entry);
 
-    if (entry->in.failed || !name.data || roast__entry_too_costly(entry))
+    if (entry->in.failed || !name.data ||
+        roast__entry_searches_too_many(entry, entry->apply->run->notes.count))
         return ROAST_BAD_DATA;
     for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
         enum roast_note_group known = (enum roast_note_group)i;
