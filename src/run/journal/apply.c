@@ -11,7 +11,7 @@
 
 /* Entries of some kinds make the run search or move items. The limit is above the
  * number in any real run. */
-enum { MOST_COSTLY = 16384, MOST_SEARCHED_NOTES = MOST_COSTLY * MOST_COSTLY };
+enum { MOST_COSTLY = 16384 };
 
 /* ---- parts of a payload ---------------------------------------------------------- */
 
@@ -134,14 +134,6 @@ int roast__entry_reference(struct roast_apply_entry *entry,
 bool roast__entry_too_costly(struct roast_apply_entry *entry)
 {
     return ++entry->apply->costly[entry->kind] > MOST_COSTLY;
-}
-
-bool roast__entry_searches_too_many(struct roast_apply_entry *entry, size_t items)
-{
-    uint64_t *searched = &entry->apply->costly[entry->kind];
-
-    *searched += items;
-    return *searched > MOST_SEARCHED_NOTES;
 }
 
 bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns)

@@ -35,7 +35,7 @@ struct roast_apply {
     struct roast_record_context *contexts; /* owned */
     struct roast_buf parts;                /* of an entry that is not whole yet */
     uint64_t part_count;
-    uint64_t costly[ROAST_ENTRY_END]; /* entries that take long where there are many */
+    uint64_t costly[ROAST_ENTRY_END]; /* entries that take long, or items searched */
     int64_t latest_ns[ROAST_ENTRY_END];
 };
 
@@ -88,10 +88,6 @@ bool roast__entry_too_late(struct roast_apply_entry *entry, int64_t time_ns);
 /* Counts an entry whose kind is costly in large numbers; true once there are too
  * many. */
 bool roast__entry_too_costly(struct roast_apply_entry *entry);
-
-/* The same for an entry that searches so many items: one that is set often among few
- * notes is cheap. */
-bool roast__entry_searches_too_many(struct roast_apply_entry *entry, size_t items);
 
 /* Makes the change of an entry of this kind (apply_kinds.c). */
 int roast__apply_kind(struct roast_apply_entry *entry, uint64_t kind);

@@ -88,8 +88,8 @@ void roast__journal_done(struct roast_journal *journal, size_t size_bytes);
 typedef int roast__block_sink(void *context, struct roast_block *block,
                               roast_error *err);
 
-/* The run is locked for its head, then for some milliseconds at a time: a row that changes meanwhile is
- * written as it was before or after the change. */
+/* The run is locked for its head, then for some milliseconds at a time: a row that
+ * changes meanwhile is written as it was before or after the change. */
 int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *context,
                         roast_error *err);
 
