@@ -186,8 +186,11 @@ int roast__run_put_note(struct roast_run *run, enum roast_note_group group,
                         struct roast_str name, struct roast_str clean, roast_error *err)
 {
     roast__run_lock(run);
-    bool kept = set_note(&run->notes, group, name, clean);
-    if (kept)
+    struct roast_str old = roast__notes_get(&run->notes, group, name);
+    bool changed = !old.data != !clean.data || !roast__str_equal(old, clean);
+    bool kept = !changed || set_note(&run->notes, group, name, clean);
+    /* after a dropped change the file may not have it */
+    if (kept && (changed || (run->journal && run->journal->dropped > 0)))
         roast__journal_write_note(run->journal, group, name, clean);
     roast__run_unlock(run);
     if (!kept)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_journal.c - the queue between a run and its live file: its entries, their order,
  * and what is dropped when it is full. */
+#include <stdio.h>
+
 #include "heap.h"
-#include "run/journal/journal.h"
+#include "run/journal/apply.h"
+#include "run/put.h"
 #include "runs.h"
 
 static const size_t PLENTY = (size_t)1 << 20;
@@ -260,6 +263,206 @@ static void only_an_untouched_run_is_listened_to(void **state)
     end(&to);
 }
 
+/* ---- read again ---------------------------------------------------------- */
+
+static void read_block(struct roast_apply *apply, const struct roast_block *block)
+{
+    struct roast_str entries =
+        str_from(block->bytes + ROAST_BLOCK_HEAD_BYTES, block->size_bytes);
+
+    if (!apply->run)
+        assert_int_equal(roast__apply_start(apply, MONO_0, EPOCH_0, NULL), ROAST_OK);
+    assert_int_equal(roast__apply_block(apply, entries, false, NULL), ROAST_OK);
+}
+
+/* Reads what is queued; the writer keeps it. */
+static void read_queue(struct roast_apply *apply, struct listening *to)
+{
+    struct roast_block *blocks = roast__journal_take(&to->journal);
+
+    for (const struct roast_block *block = blocks; block; block = block->next)
+        read_block(apply, block);
+    (void)free_blocks(blocks);
+}
+
+static void add_chunk(roast_run *run, uint32_t sequence, const char *file)
+{
+    struct test_record record;
+
+    init_record(&record, ROAST_FRAME_CHUNK, 7, sequence);
+    set_file(&record, "data", file, sequence, sequence + 1);
+    set_text(&record, ROAST_FIELD_host, "h");
+    assert_int_equal(roast__run_put_record(run, &record.rec, NULL, NULL), ROAST_OK);
+}
+
+/* One that may need parts, or just not. */
+static void a_large_record_is_no_difference_to_another_block(void **state)
+{
+    static const size_t sizes[] = {ROAST_ENTRY_MAX_BYTES - 200,
+                                   ROAST_ENTRY_MAX_BYTES - 110, ROAST_ENTRY_MAX_BYTES,
+                                   3 * (size_t)ROAST_ENTRY_MAX_BYTES};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct listening to;
+        struct roast_apply apply = {0};
+        char *file = malloc(sizes[i] + 1);
+        assert_non_null(file);
+        memset(file, 'f', sizes[i]);
+        file[sizes[i]] = '\0';
+        listen(&to, 8 * PLENTY);
+        add_chunk(to.run, 1, "small");
+        add_chunk(to.run, 2, file);
+        add_chunk(to.run, 3, "small");
+        add_chunk(to.run, 4, file);
+        add_chunk(to.run, 5, file);
+        read_queue(&apply, &to);
+        assert_int_equal(to.journal.dropped, 0);
+        assert_int_equal(apply.unread, 0);
+        assert_int_equal(apply.run->attempts.count, 5);
+        roast__apply_release(&apply);
+        end(&to);
+        free(file);
+    }
+}
+
+/* Each is queued or counted; none that is queued is unreadable. */
+static void records_near_the_limit_can_be_read(void **state)
+{
+    (void)state;
+
+    for (size_t limit = 600; limit < 1200; limit += 20) {
+        struct listening to;
+        struct roast_apply apply = {0};
+        listen(&to, limit);
+        for (uint32_t i = 1; to.journal.dropped == 0; i++) {
+            add_chunk(to.run, i, "small");
+            read_queue(&apply, &to);
+        }
+        assert_int_equal(apply.unread, 0);
+        assert_int_equal(apply.run->attempts.count, to.journal.queued);
+        roast__apply_release(&apply);
+        end(&to);
+    }
+}
+
+static void an_empty_block_is_left_out(void **state)
+{
+    struct listening to;
+    char kinds[100];
+    char *text = calloc(2, ROAST_LIVE_BLOCK_BYTES);
+    (void)state;
+
+    assert_non_null(text);
+    listen(&to, PLENTY);
+    lose(to.run);
+    roast__journal_reserve(&to.journal, ROAST_LIVE_BLOCK_BYTES); /* then nothing */
+    assert_int_equal(
+        roast_run_set_note(to.run, ROAST_NOTES_document, roast_str_of("n"),
+                           str_from(text, 2 * (size_t)ROAST_LIVE_BLOCK_BYTES), NULL),
+        ROAST_OK);
+    free(text);
+    struct roast_block *blocks = roast__journal_take(&to.journal);
+    show_kinds(kinds, blocks);
+    assert_string_equal(kinds, "aln");
+    assert_int_equal(free_blocks(blocks), to.journal.held_bytes);
+    end(&to);
+}
+
+/* Few notes may be set often; only changes are written. */
+static void notes_may_be_set_often(void **state)
+{
+    struct listening to;
+    struct roast_apply apply = {0};
+    char text[16] = "";
+    (void)state;
+
+    listen(&to, 4 * PLENTY);
+    for (int i = 0; i < 40000; i++) {
+        (void)snprintf(text, sizeof(text), "%d", i / 2);
+        assert_int_equal(roast_run_set_note(to.run, ROAST_NOTES_label,
+                                            roast_str_of("n"), roast_str_of(text),
+                                            NULL),
+                         ROAST_OK);
+    }
+    assert_int_equal(to.journal.queued, 20000);
+    read_queue(&apply, &to);
+    assert_int_equal(apply.unread, 0);
+    assert_int_equal(
+        roast_run_note(apply.run, ROAST_NOTES_label, "n", text, sizeof(text)), 5);
+    assert_string_equal(text, "19999");
+    roast__apply_release(&apply);
+    end(&to);
+}
+
+/* After a dropped change the file may not have the note. */
+static void a_note_that_was_dropped_is_written_when_it_is_set_again(void **state)
+{
+    struct listening to;
+    struct roast_apply apply = {0};
+    struct roast_str name = roast_str_of("n");
+    (void)state;
+
+    listen(&to, 300);
+    while (to.journal.dropped == 0)
+        lose(to.run);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            roast_run_set_note(to.run, ROAST_NOTES_label, name, name, NULL), ROAST_OK);
+        read_queue(&apply, &to);
+        roast__journal_done(&to.journal, to.journal.held_bytes);
+    }
+    assert_int_equal(roast_run_note(apply.run, ROAST_NOTES_label, "n", NULL, 0), 1);
+    roast__apply_release(&apply);
+    end(&to);
+}
+
+struct saving {
+    roast_run *run;
+    struct roast_apply apply;
+    int blocks;
+};
+
+static int read_and_remove_a_note(void *context, struct roast_block *block,
+                                  roast_error *err)
+{
+    struct saving *saving = context;
+
+    read_block(&saving->apply, block);
+    return saving->blocks++ > 0
+               ? ROAST_OK
+               : roast_run_set_note(saving->run, ROAST_NOTES_document,
+                                    roast_str_of("0"), str_from(NULL, 0), err);
+}
+
+static void a_list_may_change_while_it_is_saved(void **state)
+{
+    struct saving saving = {.run = new_run()};
+    const int count = 60;
+    const size_t size = 40000;
+    char *text = calloc(size, 1);
+    char name[8];
+    (void)state;
+
+    assert_non_null(text);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof(name), "%d", i);
+        assert_int_equal(roast_run_set_note(saving.run, ROAST_NOTES_document,
+                                            roast_str_of(name), str_from(text, size),
+                                            NULL),
+                         ROAST_OK);
+    }
+    free(text);
+    assert_int_equal(
+        roast__journal_dump(saving.run, read_and_remove_a_note, &saving, NULL),
+        ROAST_OK);
+    assert_true(saving.blocks > 2);
+    assert_int_equal(saving.apply.unread, 0);
+    assert_int_equal(saving.apply.run->notes.count, count);
+    roast__apply_release(&saving.apply);
+    roast_run_free(saving.run);
+}
+
 /* ---- no memory ----------------------------------------------------------- */
 
 static void add_all(roast_run *run, const char *text)
@@ -317,6 +520,12 @@ int main(void)
         cmocka_unit_test(large_entries_go_in_parts),
         cmocka_unit_test(uses_are_small),
         cmocka_unit_test(only_an_untouched_run_is_listened_to),
+        cmocka_unit_test(a_large_record_is_no_difference_to_another_block),
+        cmocka_unit_test(records_near_the_limit_can_be_read),
+        cmocka_unit_test(an_empty_block_is_left_out),
+        cmocka_unit_test(notes_may_be_set_often),
+        cmocka_unit_test(a_note_that_was_dropped_is_written_when_it_is_set_again),
+        cmocka_unit_test(a_list_may_change_while_it_is_saved),
         cmocka_unit_test(without_memory_changes_are_dropped),
     };
 

@@ -35,7 +35,7 @@ struct roast_apply {
     struct roast_record_context *contexts; /* owned */
     struct roast_buf parts;                /* of an entry that is not whole yet */
     uint64_t part_count;
-    uint64_t costly[ROAST_ENTRY_END]; /* entries that take long where there are many */
+    uint64_t costly[ROAST_ENTRY_END]; /* entries that take long, or items searched */
     int64_t latest_ns[ROAST_ENTRY_END];
 };
 

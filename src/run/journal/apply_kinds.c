@@ -151,13 +151,17 @@ static int apply_mark(struct roast_apply_entry *entry)
                           entry->err);
 }
 
+/* The run searches all its notes for each: few notes may be set very often. */
 static int apply_note(struct roast_apply_entry *entry)
 {
+    enum { MOST_SEARCHED_NOTES = 1 << 28 };
+    uint64_t *searched = &entry->apply->costly[entry->kind];
     struct roast_str group = roast__entry_text(entry);
     struct roast_str name = roast__entry_text(entry);
     struct roast_str text = roast__entry_text(entry);
 
-    if (entry->in.failed || !name.data || roast__entry_too_costly(entry))
+    if (entry->in.failed || !name.data ||
+        (*searched += entry->apply->run->notes.count) > MOST_SEARCHED_NOTES)
         return ROAST_BAD_DATA;
     for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
         enum roast_note_group known = (enum roast_note_group)i;

@@ -158,33 +158,6 @@ static void write_attempt(struct roast_journal *journal, size_t row)
 
 /* ---- lists of the run ------------------------------------------------------------ */
 
-static void write_note(struct roast_journal *journal, size_t i)
-{
-    const struct roast_note *note = &journal->run->notes.items[i];
-
-    roast__journal_write_note(journal, note->group, roast__note_name(note),
-                              roast__note_text(note));
-}
-
-static void write_offer(struct roast_journal *journal, size_t i)
-{
-    roast__journal_write_offer(journal, &journal->run->offers[i]);
-}
-
-static void write_count(struct roast_journal *journal, size_t i)
-{
-    roast__journal_write_count(journal, &journal->run->counts[i]);
-}
-
-static void write_moment(struct roast_journal *journal, size_t i)
-{
-    const struct roast_run *run = journal->run;
-
-    roast__journal_write_mark(
-        journal, run->moments[i].mark,
-        roast__sat_sub(run->moments[i].time_ns, run->epoch_minus_mono_ns));
-}
-
 static void write_accepted(struct roast_journal *journal, size_t i)
 {
     roast__journal_write_accept(journal, journal->run->accepted[i]);
@@ -292,7 +265,7 @@ static void write_series(struct roast_journal *journal, size_t i)
 
 /* ---- all ------------------------------------------------------------------------- */
 
-/* What a run has once. */
+/* What a run has once, and lists whose items may move. */
 static void write_head(struct roast_journal *journal)
 {
     const struct roast_run *run = journal->run;
@@ -313,6 +286,18 @@ static void write_head(struct roast_journal *journal)
     if (run->end_ns != 0)
         roast__journal_write_finish(
             journal, roast__sat_sub(run->end_ns, run->epoch_minus_mono_ns));
+    for (size_t i = 0; i < run->notes.count; i++)
+        roast__journal_write_note(journal, run->notes.items[i].group,
+                                  roast__note_name(&run->notes.items[i]),
+                                  roast__note_text(&run->notes.items[i]));
+    for (size_t i = 0; i < run->offer_count; i++)
+        roast__journal_write_offer(journal, &run->offers[i]);
+    for (size_t i = 0; i < run->count_count; i++)
+        roast__journal_write_count(journal, &run->counts[i]);
+    for (size_t i = 0; i < run->moment_count; i++)
+        roast__journal_write_mark(
+            journal, run->moments[i].mark,
+            roast__sat_sub(run->moments[i].time_ns, run->epoch_minus_mono_ns));
 }
 
 static void end_head(struct roast_journal *journal, size_t i)
@@ -355,7 +340,7 @@ static int flush(struct dump *dump, struct roast_block *blocks, roast_error *err
     return status;
 }
 
-/* Writes the items of a list; *count may grow meanwhile. */
+/* Writes the items of a list, which may only grow meanwhile. */
 static int dump_list(struct dump *dump, const size_t *count,
                      void (*write)(struct roast_journal *journal, size_t i),
                      roast_error *err)
@@ -388,10 +373,6 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         const size_t *count;
         void (*write)(struct roast_journal *journal, size_t i);
     } lists[] = {
-        {&run->notes.count, write_note},
-        {&run->offer_count, write_offer},
-        {&run->count_count, write_count},
-        {&run->moment_count, write_moment},
         {&once, end_head},
         {&run->strings.count, write_text},
         {&run->accepted_count, write_accepted},

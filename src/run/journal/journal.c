@@ -62,10 +62,17 @@ static bool has_room(const struct roast_journal *journal, size_t size_bytes,
 
 void roast__journal_reserve(struct roast_journal *journal, size_t size_bytes)
 {
-    if (size_bytes > ROAST_ENTRY_MAX_BYTES)
-        journal->block_full = true; /* it may become parts */
-    else if (has_room(journal, size_bytes, journal->limit_bytes))
-        (void)block_with(journal, size_bytes + BEFORE_BYTES);
+    const struct roast_block *last = journal->last;
+    size_t needed_bytes = size_bytes + BEFORE_BYTES;
+    bool fits = last && !journal->block_full &&
+                last->cap_bytes - last->size_bytes >= needed_bytes;
+
+    if (size_bytes <= ROAST_ENTRY_MAX_BYTES &&
+        (fits || has_room(journal, size_bytes, journal->limit_bytes)) &&
+        block_with(journal, needed_bytes))
+        return;
+    journal->block_full = true; /* it may become parts, or be smaller and fit */
+    journal->block++;           /* nothing was written under this number */
 }
 
 /* ---- one entry ------------------------------------------------------------------- */
@@ -263,19 +270,21 @@ void roast__journal_release(struct roast_journal *journal)
 /* Frees unused memory of the blocks: the writer may keep many of them. */
 static void shrink(struct roast_block **blocks)
 {
-    for (struct roast_block **at = blocks; *at; at = &(*at)->next) {
-        size_t size = (*at)->size_bytes;
+    for (struct roast_block **at = blocks; *at;) {
+        struct roast_block *block = *at;
         struct roast_block *smaller = NULL;
-        if (size == 0) { /* only the last one */
-            roast__free(*at);
-            *at = NULL;
-            return;
+        if (block->size_bytes == 0) { /* its entry was dropped or needed a larger one */
+            *at = block->next;
+            roast__free(block);
+            continue;
         }
-        if (size < (*at)->cap_bytes / 2)
-            smaller = roast__realloc(*at, sizeof(**at) + ROAST_BLOCK_HEAD_BYTES + size);
+        if (block->size_bytes < block->cap_bytes / 2)
+            smaller = roast__realloc(block, sizeof(*block) + ROAST_BLOCK_HEAD_BYTES +
+                                                block->size_bytes);
         if (smaller)
             *at = smaller;
-        (*at)->cap_bytes = size;
+        (*at)->cap_bytes = (*at)->size_bytes;
+        at = &(*at)->next;
     }
 }
 

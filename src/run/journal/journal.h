@@ -48,7 +48,7 @@ struct roast_journal {
     uint64_t queued;     /* changes that had room, in total */
     uint64_t dropped;    /* those that did not */
     uint64_t unreported; /* of them, not in an entry yet */
-    uint32_t block;      /* number of the last block, from 1 */
+    uint32_t block;      /* number of the last block, from 1; some are left out */
     uint32_t epoch;      /* block that the dictionary epoch began with */
     uint32_t takes;      /* in this epoch */
     bool begun;          /* the epoch has its start entry */
@@ -73,7 +73,8 @@ void roast__journal_release(struct roast_journal *journal);
  * dropped. */
 bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind);
 
-/* Ensures that an entry of so many bytes does not begin another block. */
+/* Ensures that an entry of at most so many bytes that depends only on entries of the
+ * block `block` can be read: it is put in that block, or nothing has that number. */
 void roast__journal_reserve(struct roast_journal *journal, size_t size_bytes);
 
 /* Takes all blocks; returns owned, NULL for none. The lock is held. */
@@ -87,8 +88,8 @@ void roast__journal_done(struct roast_journal *journal, size_t size_bytes);
 typedef int roast__block_sink(void *context, struct roast_block *block,
                               roast_error *err);
 
-/* The run is locked for some milliseconds at a time: a row that changes meanwhile is
- * written as it was before or after the change. */
+/* The run is locked for its head, then for some milliseconds at a time: a row that
+ * changes meanwhile is written as it was before or after the change. */
 int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *context,
                         roast_error *err);
 

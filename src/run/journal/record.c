@@ -222,8 +222,10 @@ void roast__journal_write_record(struct roast_journal *journal, const roast_reco
     bool named = roast_record_has(rec, ROAST_FIELD_identity) &&
                  identity.size_bytes == ROAST_IDENTITY_BYTES;
     uint64_t process = (uint64_t)roast__process_of(&journal->run->attempts, row);
+    struct roast_str worker = roast__strings_get(&journal->run->strings,
+                                                 link ? link->worker : ROAST_NO_STRING);
 
-    roast__journal_reserve(journal, roast_record_bound(rec));
+    roast__journal_reserve(journal, roast_record_bound(rec) + worker.size_bytes);
     struct roast_record_context *context =
         context_of(&journal->contexts, process, journal->block);
     if (!context) {
