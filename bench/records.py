@@ -176,7 +176,7 @@ def take_in(folder: Path) -> Any:
         return collector
     run = _core.Run(0, 0)
     run.accept(RUN_ID)
-    run.watch(0.0)
+    run.watch(0.0, ())
     run.read_from(str(folder))
     run.sync()
     return run

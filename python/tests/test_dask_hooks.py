@@ -52,7 +52,7 @@ def test_nothing_is_raised_into_the_scheduler(clock: Clock) -> None:
     plugin.log_event("scheduler", {"action": "worker-ttl-timed-out", "workers": 7})
     plugin.restart(scheduler)
     assert plugin.errors.count > 5
-    assert "a task that begins: KeyError" in plugin.errors.first
+    assert "to processing: KeyError" in plugin.errors.first
     tick(plugin)
     read = Read()
     pull(plugin, read, 0)

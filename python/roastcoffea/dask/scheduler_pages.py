@@ -326,48 +326,40 @@ class Tasks:
         stimulus_id: str = "",
         **more: Any,
     ) -> None:
-        """The hook."""
-        if start != "processing":
-            if finish == "processing" and not self.is_ending:
-                try:
+        """The hook; written out, because it is called for every step of every task."""
+        try:
+            if start != "processing":
+                if finish == "processing" and not self.is_ending:
                     worker = self.scheduler.tasks[key].processing_on.address
                     number = self.members.numbers[worker]
                     self.running[key] = (number, time())
                     self.touched.add(number)
-                except Exception as error:
-                    self.errors.add("a task that begins", error)
-        elif finish != "processing":
-            try:
-                self._left(key, finish, stimulus_id, more)
-            except Exception as error:
+                return
+            if finish == "processing" or (self.is_ending and key not in self.running):
+                return  # in the second case it has its row, or began too late
+            task = self.scheduler.tasks[key]
+            number, since = self.running.pop(key, self._no_worker)
+            began, ended, now = UNKNOWN, UNKNOWN, time()
+            if "worker" in more:
+                number = self.members.numbers[more["worker"]]
+            for part in more.get("startstops") or ():
+                if part["action"] == "compute":
+                    began, ended = part["start"], part["stop"]
+            if not ended <= now:  # unknown, or the worker's clock estimate is off
+                began, ended = began - (ended - now), now
+            elif began < since:
+                late = min(since - began, now - ended)
+                began, ended = began + late, ended + late
+            if finish == "memory":
+                end = self._ok
+            else:
+                end = self._why(task, finish, number, stimulus_id)
+            self.touched.add(number)
+            self._put(task, number, end, since, began, ended)
+        except Exception as error:
+            if start == "processing":
                 self.pages.dropped[TASKS] += 1
-                self.errors.add("a task that ends", error)
-
-    def _left(
-        self, key: Any, finish: str, stimulus_id: str, more: dict[str, Any]
-    ) -> None:
-        """A task leaves its worker."""
-        if self.is_ending and key not in self.running:
-            return  # it has its row, or began too late
-        task = self.scheduler.tasks[key]
-        number, since = self.running.pop(key, self._no_worker)
-        began, ended, now = UNKNOWN, UNKNOWN, time()
-        if "worker" in more:
-            number = self.members.numbers[more["worker"]]
-        for part in more.get("startstops") or ():
-            if part["action"] == "compute":
-                began, ended = part["start"], part["stop"]
-        if not ended <= now:  # unknown, or the worker's estimate of our clock is off
-            began, ended = began - (ended - now), now
-        elif began < since:
-            late = min(since - began, now - ended)
-            began, ended = began + late, ended + late
-        if finish == "memory":
-            end = self._ok
-        else:
-            end = self._why(task, finish, number, stimulus_id)
-        self.touched.add(number)
-        self._put(task, number, end, since, began, ended)
+            self.errors.add(f"a task from {start} to {finish}", error)
 
     def _why(self, task: Any, finish: str, number: int, stimulus_id: str) -> int:
         """How a task ended that left no result."""
@@ -382,7 +374,9 @@ class Tasks:
         has_raised = stimulus_id.startswith(RAISED)
         return self._ends["retried" if has_raised else "sent_back"]
 
-    def _put(self, task: Any, number: int, end: int, *times: float) -> None:
+    def _put(
+        self, task: Any, number: int, end: int, since: float, began: float, ended: float
+    ) -> None:
         """Pack the row of a task."""
         name, key = task.prefix.name, task.key
         prefix = self.prefixes.get(name)
@@ -393,7 +387,7 @@ class Tasks:
             self.our_prefixes.add(name)
         known = crc32(key.encode()) if type(key) is str else key_hash(key)
         data = self._open
-        data += self._pack(self._kind, known, prefix, number, end, *times)
+        data += self._pack(self._kind, known, prefix, number, end, since, began, ended)
         if len(data) > self._room:
             self.pages.close_page(TASKS)
 
