@@ -114,7 +114,7 @@ static bool match_all(struct roast_worker_match *match, const struct roast_run *
         ran[attempts->process[i]] = true;
     for (size_t i = 0; i < attempts->process_count && done; i++) {
         if (!ran[i])
-            continue; /* another worker sent the same attempts */
+            continue; /* its attempts came from another worker too */
         int64_t first = first_entry(&distinct, i, attempts->processes, (uint32_t)i);
         done = first >= 0;
         if (first != (int64_t)i)
