@@ -48,7 +48,7 @@ double roast__moments_std(const struct roast_moments *moments)
     if (moments->count < 2)
         return NAN;
     double squares = moments->squares - moments->sum * moments->sum / n;
-    return squares > 0 ? sqrt(squares / (n - 1)) : 0;
+    return squares < 0 ? 0 : sqrt(squares / (n - 1)); /* NaN with an infinity */
 }
 
 struct roast_statistics roast_statistics_of(const double *values, size_t count)

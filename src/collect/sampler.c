@@ -4,11 +4,11 @@
  * It never needs the GIL, so user code that holds it for seconds does not stop the
  * sampling. `lock` guards the list and is never held during a poll; the lock of a slot
  * prevents two polls of one source at once. */
-#include <pthread.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "roast/collect.h"
 
 static const int64_t NEVER_NS = INT64_MAX;
@@ -119,7 +119,7 @@ int roast_sampler_start(roast_sampler **out, roast_run *run, roast_error *err)
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&sampler->wake, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&sampler->thread, NULL, run_sampler, sampler) != 0) {
+    if (roast__thread_start(&sampler->thread, NULL, run_sampler, sampler) != 0) {
         (void)pthread_cond_destroy(&sampler->wake);
         (void)pthread_mutex_destroy(&sampler->lock);
         roast__free(sampler);

@@ -24,7 +24,8 @@ enum {
 struct spool_file {
     uint64_t process_id;
     uint64_t position;   /* the sink has accepted everything before it */
-    uint64_t seen_bytes; /* size of the file when it was last read to its end */
+    uint64_t seen_bytes; /* size of the file when it was last read */
+    bool failed;         /* that read did not reach the end */
     bool unreadable;     /* some read failed */
 };
 
@@ -250,7 +251,7 @@ static int read_file(roast_spool *spool, struct reading *reading, const char *na
     if (!S_ISREG(about.st_mode) || about.st_size < 0)
         return mark_unreadable(spool, file);
     reading->limit = (uint64_t)about.st_size;
-    if (reading->limit == file->seen_bytes)
+    if (reading->limit == file->seen_bytes && !file->failed)
         return ROAST_OK;
     if (reading->limit < file->position)
         file->position = file->seen_bytes = 0;
@@ -260,6 +261,9 @@ static int read_file(roast_spool *spool, struct reading *reading, const char *na
         return errno == ENOENT ? ROAST_OK : mark_unreadable(spool, file);
     reading->effort_bytes = 0;
     int status = drain(spool, reading, err);
+    file->failed = status < 0;
+    if (file->failed)
+        file->seen_bytes = reading->limit; /* the bytes wait */
     (void)close(reading->fd);
     return status;
 }
@@ -275,12 +279,13 @@ int roast_spool_read(roast_spool *spool, const struct roast_frames_sink *sink,
         return dir_error(spool->dir, err);
     spool->left_out = 0;
     struct reading reading = {.sink = sink, .dir_fd = dirfd(dir)};
-    for (const char *name = next_name(dir, &process_id); name && status == ROAST_OK;
+    for (const char *name = next_name(dir, &process_id); name;
          name = next_name(dir, &process_id)) {
         reading.file = NULL;
-        status = find_file(&reading.file, spool, process_id, err);
+        int found = find_file(&reading.file, spool, process_id, err);
         if (reading.file)
-            status = read_file(spool, &reading, name, err);
+            found = read_file(spool, &reading, name, err);
+        status = found < 0 ? found : status; /* bytes in the other files count too */
     }
     if (spool->left_out > spool->most_left_out)
         spool->most_left_out = spool->left_out;

@@ -236,6 +236,25 @@ static void add_use(roast_run *run, uint64_t pid, double seconds, uint64_t rss)
     assert_int_equal(roast_run_add_use(run, &use, NULL), ROAST_OK);
 }
 
+/* Only a worker that an attempt belongs to is a process that was seen. */
+static void test_frames_of_an_attempt_from_two_workers_are_one_process(void **state)
+{
+    roast_run *run = run_new();
+    struct frame frame = {
+        .kind = ROAST_FRAME_BEGIN, .process = 11, .sequence = 5, .start = 1};
+
+    (void)state;
+    add_frame_of_task(run, frame, W1, 1);
+    frame.kind = ROAST_FRAME_CHUNK;
+    add_frame_of_task(run, frame, W2, 2);
+    roast_run_finish(run, NS(10));
+    roast_summary *summary = summary_of(run);
+    assert_metric(summary, processes_seen, 1);
+    assert_metric(summary, processes_unsampled, 1);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_only_workers_of_the_scheduler_count(void **state)
 {
     roast_run *run = run_new();
@@ -397,6 +416,8 @@ int main(void)
         cmocka_unit_test_setup(test_the_session_is_the_current_one, setup),
         cmocka_unit_test_setup(test_without_a_scheduler_lost_workers_are_unknown,
                                setup),
+        cmocka_unit_test_setup(
+            test_frames_of_an_attempt_from_two_workers_are_one_process, setup),
         cmocka_unit_test_setup(test_only_workers_of_the_scheduler_count, setup),
         cmocka_unit_test_setup(test_traffic_of_a_host_counts_once, setup),
         cmocka_unit_test_setup(test_a_mean_is_never_above_the_peak, setup),

@@ -77,6 +77,15 @@ static void test_std_is_never_negative(void **state)
     assert_true(roast__moments_std(&moments) == 0);
 }
 
+static void test_std_with_an_infinity_is_nan(void **state)
+{
+    static const double values[] = {1, INFINITY, 3};
+
+    (void)state;
+    assert_true(isnan(roast_statistics_of(values, 3).std));
+    assert_true(isnan(roast_statistics_of(values + 1, 2).std));
+}
+
 /* ---- quantiles ------------------------------------------------------------------- */
 
 enum { MANY = 20000 };
@@ -292,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_moments_ignore_nan),
         cmocka_unit_test(test_std_of_large_numbers_close_together),
         cmocka_unit_test(test_std_is_never_negative),
+        cmocka_unit_test(test_std_with_an_infinity_is_nan),
         cmocka_unit_test(test_quantiles_are_exact_up_to_4096),
         cmocka_unit_test(test_quantiles_are_within_one_percent),
         cmocka_unit_test(test_quantiles_of_odd_values),

@@ -2,6 +2,7 @@
 /* test_sampler.c - the sampler opens, polls and closes its sources; a failed poll is
  * counted; the two sources of the library fill a run. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ static struct {
     int polls;
     int closes;
     int status;
+    bool blocks_signals; /* some thread that polled */
 } counts = {.lock = PTHREAD_MUTEX_INITIALIZER, .polled = PTHREAD_COND_INITIALIZER};
 
 static int open_counter(void **state, roast_run *run, const char *place,
@@ -29,10 +31,14 @@ static int open_counter(void **state, roast_run *run, const char *place,
 
 static int poll_counter(void *state, roast_error *err)
 {
+    sigset_t blocked;
+
     (void)state;
     (void)err;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     (void)pthread_mutex_lock(&counts.lock);
     counts.polls++;
+    counts.blocks_signals = counts.blocks_signals || sigismember(&blocked, SIGINT);
     int status = counts.status;
     (void)pthread_cond_broadcast(&counts.polled);
     (void)pthread_mutex_unlock(&counts.lock);
@@ -87,6 +93,7 @@ static void a_source_is_polled_until_the_end(void **state)
 
     assert_int_equal(roast_sampler_add(sampler, &counter, &often, NULL), ROAST_OK);
     wait_for_polls(3);
+    assert_true(counts.blocks_signals);
     assert_int_equal(counts.closes, 0);
     roast_sampler_stop(sampler);
     assert_int_equal(counts.closes, 1);

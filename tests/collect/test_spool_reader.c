@@ -349,7 +349,7 @@ static void what_a_sink_refuses_comes_again(void **state)
     roast__buf_release(&all);
 }
 
-/* Each time the n-th allocation fails, for n = 1, 2 ...; nothing is lost. */
+/* Each time all allocations from the n-th on fail, for n = 1, 2 ...; nothing is lost. */
 static void nothing_is_lost_without_memory(void **state)
 {
     struct spool_test *test = *state;
@@ -363,7 +363,7 @@ static void nothing_is_lost_without_memory(void **state)
         append(test, name, i < 2 ? buf_str(&all) : part(&all, 0, 100));
     }
     for (size_t n = 1; n < 200; n++) {
-        test_heap_fail(n, n % 2 == 0);
+        test_heap_fail(n, true);
         int status = read_spool(test);
         bool failed = test_heap_failed();
         test_heap_fail(0, false);
@@ -383,6 +383,26 @@ static void nothing_is_lost_without_memory(void **state)
     }
     test_heap_fail(0, false);
     assert_int_equal(roast_spool_open(&test->spool, test->dir, NULL), ROAST_OK);
+    roast__buf_release(&all);
+}
+
+/* Also those of files after the one that failed. */
+static void frames_that_were_not_read_wait(void **state)
+{
+    struct spool_test *test = *state;
+    struct roast_buf all = {0};
+
+    put_frame(&all, 1, 10);
+    append(test, one, buf_str(&all));
+    append(test, two, buf_str(&all));
+    test_heap_fail(2, true); /* the first one is for the list of files */
+    assert_int_equal(read_spool(test), ROAST_NO_MEMORY);
+    test_heap_fail(0, false);
+    assert_int_equal(roast_spool_state(test->spool).waiting_files, 2);
+    assert_int_equal(roast_spool_state(test->spool).waiting_bytes, 2 * all.size_bytes);
+    assert_int_equal(read_spool(test), ROAST_OK);
+    assert_int_equal(roast_spool_state(test->spool).waiting_files, 0);
+    assert_int_equal(test->frames, 2);
     roast__buf_release(&all);
 }
 
@@ -527,6 +547,7 @@ int main(void)
         SPOOL_TEST(a_hostile_file_is_given_up_and_lost_are_only_its_own),
         SPOOL_TEST(what_a_sink_refuses_comes_again),
         SPOOL_TEST(nothing_is_lost_without_memory),
+        SPOOL_TEST(frames_that_were_not_read_wait),
         SPOOL_TEST(foreign_files_are_not_read),
         SPOOL_TEST(links_pipes_and_folders_are_unreadable_and_kept),
         SPOOL_TEST(what_becomes_readable_is_read),

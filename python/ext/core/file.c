@@ -163,7 +163,7 @@ PyObject *run_info(PyObject *self, PyObject *unused)
     (void)unused;
     if (!run_of(self)->file)
         Py_RETURN_NONE;
-    roast_runfile_info(run_of(self)->file, &info);
+    WITHOUT_GIL(roast_runfile_info(run_of(self)->file, &info));
     return Py_BuildValue(
         "{s:O,s:O,s:O,s:I,s:N,s:K,s:K}", "live", info.live ? Py_True : Py_False,
         "ended", info.ended ? Py_True : Py_False, "partial",

@@ -107,9 +107,14 @@ static bool match_all(struct roast_worker_match *match, const struct roast_run *
 {
     const struct roast_attempts *attempts = &run->attempts;
     struct roast_hash_table distinct = {0};
-    bool done = true;
+    bool *ran = roast__alloc(attempts->process_count * sizeof(ran[0]));
+    bool done = ran != NULL;
 
+    for (size_t i = 0; i < attempts->count && done; i++)
+        ran[attempts->process[i]] = true;
     for (size_t i = 0; i < attempts->process_count && done; i++) {
+        if (!ran[i])
+            continue; /* its attempts came from another worker too */
         int64_t first = first_entry(&distinct, i, attempts->processes, (uint32_t)i);
         done = first >= 0;
         if (first != (int64_t)i)
@@ -122,6 +127,7 @@ static bool match_all(struct roast_worker_match *match, const struct roast_run *
             match->unsampled++;
     }
     roast__hash_release(&distinct);
+    roast__free(ran);
     return done;
 }
 
@@ -224,7 +230,7 @@ bool roast__worker_match_find(struct roast_worker_match *match,
         }
         for (size_t i = 0; !any && i < samples->count; i++) {
             match->is_worker[i] = true;
-            match->seen += run->attempts.process_count == 0;
+            match->seen += run->attempts.count == 0;
         }
     }
     done = done && find_machines(match, run);

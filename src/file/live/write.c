@@ -9,13 +9,13 @@
  * Two locks: `io` is held during disk operations, `lock` only briefly. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "file/live/block_format.h"
 #include "file/live/disk.h"
 #include "roast/live.h"
@@ -223,19 +223,6 @@ static void *writer_thread(void *context)
     return NULL;
 }
 
-/* The writer thread blocks all signals, so that threads of the program get them. */
-static int start_thread(struct roast_live *live)
-{
-    sigset_t all;
-    sigset_t previous;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &previous);
-    int failed = pthread_create(&live->thread, NULL, writer_thread, live);
-    (void)pthread_sigmask(SIG_SETMASK, &previous, NULL);
-    return failed;
-}
-
 static void stop_thread(struct roast_live *live)
 {
     (void)pthread_mutex_lock(&live->lock);
@@ -332,7 +319,8 @@ int roast_live_open(roast_live **out, roast_run *run, const char *path,
         goto out;
     status = roast__journal_open(&live->journal, run,
                                  queue_bytes ? queue_bytes : default_queue_bytes, err);
-    if (status == ROAST_OK && start_thread(live) != 0) {
+    if (status == ROAST_OK &&
+        roast__thread_start(&live->thread, NULL, writer_thread, live) != 0) {
         roast__journal_close(&live->journal);
         status =
             roast_error_set(err, ROAST_UNAVAILABLE,

@@ -17,7 +17,8 @@ struct journal_rows {
     bool gap;      /* the block before it is damaged */
 };
 
-/* One row of the journal; a damaged one is skipped. */
+/* One row of the journal; a damaged one is skipped, such as a second head: an untrusted
+ * table may repeat numbers. */
 static int take_row(struct journal_rows *journal, sqlite3_stmt *row,
                     struct roast_journal_reading *seen, roast_error *err)
 {
@@ -25,9 +26,9 @@ static int take_row(struct journal_rows *journal, sqlite3_stmt *row,
     struct roast_str bytes = roast__sql_text(row, 1);
     struct roast_str payload = roast__block_open(bytes, number);
     struct roast_live_head head = {0};
-    bool is_head =
-        number == 0 && roast__live_head_read(&head, (const unsigned char *)bytes.data,
-                                             bytes.size_bytes);
+    bool is_head = number == 0 && !journal->apply.run &&
+                   roast__live_head_read(&head, (const unsigned char *)bytes.data,
+                                         bytes.size_bytes);
     bool lost = number != journal->next;
     bool damaged = !is_head && !payload.data;
     bool gap = journal->gap || lost;

@@ -5,12 +5,11 @@
  * reset. So this thread raises a per-chunk maximum 20 times a second; the record has
  * "sampled" where the high-water mark does not describe the chunk. The thread blocks all
  * signals: a Ctrl-C it received would not wake the user's own thread. */
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "probe/chunk/thread.h"
 #include "probe/linux/usage.h"
 
@@ -98,22 +97,18 @@ static void install(void)
 /* A small stack is enough, unless the program's thread-local storage takes more. */
 static bool start_thread(void)
 {
-    sigset_t all, kept;
     pthread_attr_t attr;
     pthread_t thread;
 
     if (pthread_attr_init(&attr) != 0)
         return false;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &kept);
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     bool started = pthread_attr_setstacksize(&attr, STACK_BYTES) == 0 &&
-                   pthread_create(&thread, &attr, sample, NULL) == 0;
+                   roast__thread_start(&thread, &attr, sample, NULL) == 0;
     if (!started)
-        started = pthread_create(&thread, NULL, sample, NULL) == 0 &&
+        started = roast__thread_start(&thread, NULL, sample, NULL) == 0 &&
                   pthread_detach(thread) == 0;
     (void)pthread_attr_destroy(&attr);
-    (void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
     return started;
 }
 

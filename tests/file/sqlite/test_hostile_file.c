@@ -171,6 +171,28 @@ static void a_record_comes_once(void **state)
     roast__buf_release(&block);
 }
 
+/* All rows again, under texts that are read as the same numbers: the run does not start
+ * again. */
+static void a_run_starts_once(void **state)
+{
+    struct roast_journal_reading seen;
+    roast_run *run = NULL;
+
+    (void)state;
+    assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
+    size_t rows = run->attempts.count;
+    roast_run_free(run);
+    run_sql("CREATE TABLE copies(block,data);"
+            "INSERT INTO copies SELECT block,data FROM journal;"
+            "INSERT INTO copies SELECT block||'x',data FROM journal;"
+            "DROP TABLE journal; ALTER TABLE copies RENAME TO journal");
+    assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
+    assert_true(seen.damaged > 0);
+    assert_true(run->attempts.count > rows); /* those without identity come twice */
+    roast_run_free(run);
+    assert_true(load_and_use() > 0);
+}
+
 #define hostile_test(behaviour) \
     cmocka_unit_test_setup_teardown(behaviour, make_db, close_db)
 
@@ -180,6 +202,7 @@ int main(void)
         hostile_test(invalid_blocks_are_harmless),
         hostile_test(invalid_rows_are_harmless),
         hostile_test(a_record_comes_once),
+        hostile_test(a_run_starts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
