@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a scheduler's facts mean for a run on a real cluster: fine metrics, lost workers
+"""The metrics of a run on a real cluster: fine metrics, lost workers
 and what they held, tasks by kind, hot lines, and the page."""
 
 from __future__ import annotations
