@@ -94,7 +94,7 @@ def ladder_column(item: list[str]) -> list[str]:
 
 HOOKS = Table(
     "hooks.def",
-    ("number", "name", "where", "slices not told without it", "what is lost"),
+    ("number", "name", "where", "slices not measured without it", "what is lost"),
     (0, 1, 2, 3, 4),
     code=2,
     bits=3,

@@ -2,7 +2,7 @@
 /* scheduler.h - what a scheduler reports, into a run.
  *
  * Texts are cut and redacted. Each kind has a limit (run/scheduler_view.h); what
- * exceeds it is counted as the loss scheduler_trimmed, invalid input as
+ * exceeds it is counted as the loss scheduler_over_limit, invalid input as
  * scheduler_unread. All functions fail with NO_MEMORY only, and then nothing was
  * changed. */
 #ifndef ROAST_SCHEDULER_H

@@ -77,7 +77,7 @@ static inline int roast_chunk_item_col(enum roast_ladder_item item)
 
 /* All return static texts. */
 const char *roast_table_name(enum roast_table_id id);
-const char *roast_table_meaning(enum roast_table_id id);
+const char *roast_table_description(enum roast_table_id id);
 /* The key of a table in a summary, NULL if summaries do not have it; and the key of a
  * column there, which differs where a time is in seconds. */
 const char *roast_table_key(enum roast_table_id id);

@@ -9,8 +9,8 @@
             with track_time(self, "selection"):
                 ...
 
-The names users write are methods of one C object, ``_probe.front``: that makes them
-cheap to call and lets code that mentions them be pickled to machines without us.
+The names users write are methods of one C object, ``_probe.user_functions``: that makes
+them cheap to call and lets code that mentions them be pickled to machines without us.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _setup
-from ._probe import FormatError, RoastError, front
+from ._probe import FormatError, RoastError, user_functions
 from ._probe import version as __version__
 from .instrumentation import BaseInstrumentationContext
 
 _setup.install()
 
-track_metrics = front.track_metrics
-track_time = front.track_time
-track_section = front.track_section
-track_memory = front.track_memory
-track_bytes = front.track_bytes
+track_metrics = user_functions.track_metrics
+track_time = user_functions.track_time
+track_section = user_functions.track_section
+track_memory = user_functions.track_memory
+track_bytes = user_functions.track_bytes
 
 if TYPE_CHECKING:
     from ._core import StoreError

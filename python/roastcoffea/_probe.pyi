@@ -9,7 +9,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 version: Final[str]
 frame_version: Final[int]
-front: Final[_Front]
+user_functions: Final[_UserFunctions]
 
 class RoastError(RuntimeError): ...
 
@@ -17,7 +17,7 @@ class FormatError(RoastError):
     code: str
 
 @final
-class _Front:
+class _UserFunctions:
     def track_metrics(self, func: _F, /) -> _F: ...
     def track_time(self, processor: Any, name: str) -> AbstractContextManager[Any]: ...
     def track_section(

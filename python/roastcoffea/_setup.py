@@ -106,4 +106,4 @@ def install() -> None:
     package = sys.modules[HERE]
     package.__class__ = _Package
     vars(package)[KEY] = (package,)
-    vars(_probe)[KEY] = (_probe.front,)
+    vars(_probe)[KEY] = (_probe.user_functions,)

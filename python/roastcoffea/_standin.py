@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stand-ins for pickled code, for machines where the package is not installed.
 
-``_probe.front`` and the package itself pickle as a call of :func:`find`, by value. When
-it is unpickled, that returns the real object: of the copy that a collector sent to this
-worker, or of the installed package if it has our frame version. Otherwise it returns a
-stand-in that does nothing. So this file imports the standard library only.
+``_probe.user_functions`` and the package itself pickle as a call of :func:`find`, by
+value. When it is unpickled, that returns the real object: of the copy that a collector
+sent to this worker, or of the installed package if it has our frame version. Otherwise
+it returns a stand-in that does nothing. So this file imports the standard library only.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Name:
 
 
 class Standin:
-    """Replaces ``_probe.front`` or the package: every name does nothing.
+    """Replaces ``_probe.user_functions`` or the package: every name does nothing.
 
     Pickles as the call of :func:`find` that it came from."""
 

@@ -3,9 +3,9 @@
 
 A Python function, not a C callable: that is fastest when the switch is off, and pickles
 by reference like any other function. It only reads the switch. The default is
-``front``, which is true while a Dask task may assign the call to a run. It refers to
-``front`` and the user's function only, so it also pickles by value for machines without
-the package.
+``user_functions``, which is true while a Dask task may assign the call to a run. It
+refers to ``user_functions`` and the user's function only, so it also pickles by value
+for machines without the package.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ._probe import front
+from ._probe import user_functions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  # co_flags; inspect is slow to import
 
-track_metrics = front.track_metrics
+track_metrics = user_functions.track_metrics
 
 
 def decorate(func: F) -> F:
@@ -52,7 +52,7 @@ def _is_open(func: Callable[..., Any]) -> bool:
 
 
 def _decorate_method(func: F) -> F:
-    probe = front  # in the closure, so that it is pickled with the function
+    probe = user_functions  # in the closure, so that it is pickled with the function
 
     @functools.wraps(func)
     def process(self, /, *args, **kwargs):  # type: ignore[no-untyped-def]
@@ -91,7 +91,7 @@ def _is_plain(func: Callable[..., Any]) -> bool:
 
 
 def _decorate_function(func: F) -> F:
-    probe = front
+    probe = user_functions
 
     @functools.wraps(func)
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]
@@ -107,7 +107,7 @@ def _decorate_function(func: F) -> F:
 
 def _decorate_open(func: F) -> F:
     """Either switch turns it on: the function's own, or its first argument's."""
-    probe = front
+    probe = user_functions
 
     @functools.wraps(func)
     def process(*args, **kwargs):  # type: ignore[no-untyped-def]

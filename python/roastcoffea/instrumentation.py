@@ -6,14 +6,14 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from ._probe import front
+from ._probe import user_functions
 
-track_time = front.track_time
-track_section = front.track_section
-track_memory = front.track_memory
-track_bytes = front.track_bytes
+track_time = user_functions.track_time
+track_section = user_functions.track_section
+track_memory = user_functions.track_memory
+track_bytes = user_functions.track_bytes
 
-_record_metric = front.record_metric
+_record_metric = user_functions.record_metric
 
 
 class BaseInstrumentationContext:

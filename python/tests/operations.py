@@ -146,7 +146,7 @@ def chunk_that_fails() -> Operation:
 
 @operation
 def chunk_that_fails_in_c() -> Operation:
-    run = _probe.front.run
+    run = _probe.user_functions.run
 
     def fails() -> Any:
         try:

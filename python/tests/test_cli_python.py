@@ -16,7 +16,7 @@ import pytest
 
 import roastcoffea
 from cli_program import ENVIRONMENT, program
-from roastcoffea import __main__ as front
+from roastcoffea import __main__ as main_module
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = (
@@ -61,7 +61,7 @@ def run(*command, cwd=None, **environment):
 )
 def test_python_runs_the_same_program(arguments, monkeypatch):
     # The program that is installed, which may be another one than that under test.
-    installed = front.find_program()
+    installed = main_module.find_program()
     if installed is None:
         pytest.skip("the program is not installed")
     by_python = run(sys.executable, "-m", "roastcoffea", *arguments)
@@ -76,7 +76,7 @@ def elsewhere(request, tmp_path, monkeypatch):
         folder.mkdir()
     monkeypatch.setattr(sys, "executable", str(folders["beside Python"] / "python"))
     scripts = str(folders["scripts"])
-    monkeypatch.setattr(front.sysconfig, "get_path", lambda *_: scripts)
+    monkeypatch.setattr(main_module.sysconfig, "get_path", lambda *_: scripts)
     monkeypatch.setenv("PATH", str(folders["PATH"]))
     return folders[request.param]
 
@@ -93,9 +93,9 @@ OURS = f"echo 'roast {roastcoffea.__version__}'"
 def test_a_program_of_the_same_name_is_not_taken(elsewhere, lines):
     other = elsewhere / "roast"
     put_program(other, *lines)
-    assert front.find_program() is None
+    assert main_module.find_program() is None
     put_program(other, OURS)
-    assert front.find_program() == str(other)
+    assert main_module.find_program() == str(other)
 
 
 def test_the_right_program_is_found_behind_another(elsewhere, monkeypatch):
@@ -104,13 +104,13 @@ def test_the_right_program_is_found_behind_another(elsewhere, monkeypatch):
     if elsewhere == ours.parent:
         ours = elsewhere.parent / "scripts" / "roast"
     put_program(ours, OURS)
-    assert front.find_program() == str(ours)
+    assert main_module.find_program() == str(ours)
 
 
 def failed_start(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["roastcoffea", "ls"])
     with pytest.raises(SystemExit) as ended:
-        front.main()
+        main_module.main()
     assert ended.value.code == 4
     (line,) = capsys.readouterr().err.splitlines()
     return line
@@ -146,7 +146,9 @@ def test_help_of_run_lists_the_options_of_python():
     _, printed, _ = run(program(), "help", "run")
     listed = set(re.findall(r"--[\w-]+", printed))
     known = {
-        name for action in front._parser()._actions for name in action.option_strings
+        name
+        for action in main_module._parser()._actions
+        for name in action.option_strings
     }
     assert listed == {name for name in known if name.startswith("--")} - {"--help"}
 

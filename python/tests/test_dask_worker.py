@@ -161,7 +161,7 @@ def test_nothing_is_sent_after_the_run_has_ended(client, plugged):
 def is_requested():
     from roastcoffea import _probe
 
-    return bool(_probe.front)
+    return bool(_probe.user_functions)
 
 
 def test_two_runs_at_once_get_the_same_events_of_a_shared_task(client, plugged):

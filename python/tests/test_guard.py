@@ -138,7 +138,7 @@ def test_run_is_unharmed(monkeypatch, monitor_errors, tiny_file, executor, step)
 
 @pytest.mark.parametrize("token", [(1,) * 20, (), None])
 def test_token_of_another_release_gives_the_plain_function(monitor_errors, token):
-    assert _probe.front.work_function(chunk, token) is chunk
+    assert _probe.user_functions.work_function(chunk, token) is chunk
     assert monitor_errors() == 1
 
 

@@ -150,6 +150,15 @@ def test_pickled_hooks_travel_as_names(module, folder):
 
 
 @pytest.mark.parametrize("module", PICKLES)
+def test_a_hook_on_a_local_function_cannot_be_pickled(module):
+    def local():
+        pass
+
+    with pytest.raises(pickle.PicklingError, match="not at module level"):
+        module.dumps(hook_on(local))
+
+
+@pytest.mark.parametrize("module", PICKLES)
 def test_a_partial_made_before_and_a_class_made_meanwhile_work(module, folder):
     path, before = str(folder / "zlib.root"), functools.partial(uproot.open)
     with in_place():

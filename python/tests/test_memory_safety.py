@@ -35,7 +35,13 @@ def our_types():
     kept = []
     record = measure(lambda self, events: kept.append(track_time(self, "x")))
     null = track_time(None, "x")
-    return [type(record), type(kept[0]), type(null), type(_probe.front), _probe.front]
+    return [
+        type(record),
+        type(kept[0]),
+        type(null),
+        type(_probe.user_functions),
+        _probe.user_functions,
+    ]
 
 
 def is_immortal(thing):

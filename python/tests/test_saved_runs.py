@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A real run, saved and loaded again: everything comes back as it was.
 
-Saving hand-made metrics is test_front_measurements.py's subject; here it is what a run
+Saving hand-made metrics is test_export_measurements.py's subject; here it is what a run
 on a real file gives: samples, chunk records, labels, a failure.
 """
 

@@ -30,13 +30,13 @@ def calls():
 
 
 def test_function_is_called_directly_without_a_callable():
-    assert not _probe.front
+    assert not _probe.user_functions
     assert make_local_function()(Events()) == {"n": 10}
-    assert _probe.front.run_unswitched(len, ([1],), None, False) == 1
+    assert _probe.user_functions.run_unswitched(len, ([1],), None, False) == 1
 
 
 def test_functions_and_methods_that_are_not_switched_on(calls):
-    assert _probe.front
+    assert _probe.user_functions
     events = Events()
     function, analysis = make_local_function(), make_local()()
     assert function(events) == analysis.process(events) == {"n": 10}
@@ -137,14 +137,14 @@ def test_calls_keep_nothing_alive(calls):
     function, events = make_local_function(), Events()
     function(events)
     calls.clear()
-    before = sys.getrefcount(events), sys.getrefcount(_probe.front)
+    before = sys.getrefcount(events), sys.getrefcount(_probe.user_functions)
     for _ in range(10_000):
         function(events)
         calls.clear()
-    assert (sys.getrefcount(events), sys.getrefcount(_probe.front)) == before
+    assert (sys.getrefcount(events), sys.getrefcount(_probe.user_functions)) == before
 
 
 @pytest.mark.parametrize("args", [(), (len,), (len, [1], None, False)])
 def test_wrong_arguments_are_refused(args):
     with pytest.raises(TypeError):
-        _probe.front.run_unswitched(*args)
+        _probe.user_functions.run_unswitched(*args)

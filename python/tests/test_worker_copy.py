@@ -172,7 +172,7 @@ SENT = {
     "worker": install.worker_plugin("mark"),
     "leave": PAYLOAD["leave_function"],
     "spans": dumps_by_value(scheduler_plugin.spans_on),
-    "front": cloudpickle.dumps(track_metrics),
+    "functions": cloudpickle.dumps(track_metrics),
 }
 
 

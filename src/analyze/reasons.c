@@ -108,8 +108,9 @@ static const char *without_ladder(const struct roast_summary_context *ctx)
 
     if (ctx->totals->roles.successful_chunks == 0)
         return without_records(ctx, "no chunk was successful");
-    return values->value[ROAST_METRIC_ladder_chunks] > 0 ? NULL
-                                                         : "no chunk has a ladder";
+    return values->value[ROAST_METRIC_ladder_chunks] > 0
+               ? NULL
+               : "the time inside the chunks was not measured";
 }
 
 /* Why the data that a metric needs are missing; NULL: they exist. */

@@ -79,7 +79,7 @@ static int summarize_run(struct roast_summary *summary, struct roast_run *run,
 
     roast__run_resolve_pending(run);
     ctx.end_ns = roast__run_end(run);
-    int status = roast__aggregate_chunks(totals, run, err);
+    int status = roast__compute_totals(totals, run, err);
     if (status < 0)
         return status;
     unsigned char *kinds = has_tasks ? roast__task_kinds(run) : NULL;

@@ -2,8 +2,8 @@
 /* string_table.h - stores every text once and gives it a number.
  *
  * Numbers count from 0 in order of first use. Repeated blobs are stored here too. */
-#ifndef ROAST_RUN_STRINGS_H
-#define ROAST_RUN_STRINGS_H
+#ifndef ROAST_BASE_STRING_TABLE_H
+#define ROAST_BASE_STRING_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -524,6 +524,6 @@ enum roast_merged roast__merge(struct roast_run *run, size_t *row_out,
     attempts->process[row] = worker_entry;
     write_row(attempts, (size_t)row, &update);
     if (update.tables_dropped)
-        roast__run_lose(run, ROAST_RUN_LOSS_tables_trimmed, 1);
+        roast__run_lose(run, ROAST_RUN_LOSS_branch_tables_dropped, 1);
     return ROAST_MERGED_NEW;
 }

@@ -116,7 +116,7 @@ static int put_task(struct roast_run *run, const struct roast_task *task,
         return ROAST_OK;
     }
     if (tasks->count == ROAST_MOST_TASKS) {
-        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_over_limit);
         return ROAST_OK;
     }
     if (!intern_task(run, task, &prefix, &worker) ||
@@ -235,7 +235,7 @@ static int put_activity(struct roast_run *run, const struct roast_activity *acti
     struct roast_activity_row *same = known ? find_activity(view, &row) : NULL;
 
     if (known && !same && view->activity_count >= ROAST_MOST_ACTIVITIES) {
-        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_over_limit);
         return ROAST_OK;
     }
     if (same)
@@ -335,7 +335,7 @@ static int put_line(struct roast_run *run, const struct roast_hot_line *line,
     struct roast_hot_row *same = known ? find_line(view, &row) : NULL;
 
     if (known && !same && view->hot_count >= ROAST_MOST_HOT_LINES) {
-        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_over_limit);
         return ROAST_OK;
     }
     if (same) {

@@ -205,7 +205,7 @@ static int join(struct roast_run *run, const struct roast_member *member,
 
     if (!member->worker.data || sessions->count >= ROAST_MOST_SESSIONS) {
         roast__lose_and_write(run, member->worker.data
-                                       ? ROAST_RUN_LOSS_scheduler_trimmed
+                                       ? ROAST_RUN_LOSS_scheduler_over_limit
                                        : ROAST_RUN_LOSS_scheduler_unread);
         return ROAST_OK;
     }
@@ -342,7 +342,7 @@ static int put_offset(struct roast_run *run, struct roast_str host, int64_t offs
     if (known && known->offset_ns == offset_ns)
         return ROAST_OK;
     if (!known && offsets->count >= ROAST_MOST_HOSTS) {
-        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_trimmed);
+        roast__lose_and_write(run, ROAST_RUN_LOSS_scheduler_over_limit);
         return ROAST_OK;
     }
     if (known) {

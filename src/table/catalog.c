@@ -50,7 +50,7 @@ const char *roast_table_name(enum roast_table_id id)
     return tables[id].name;
 }
 
-const char *roast_table_meaning(enum roast_table_id id)
+const char *roast_table_description(enum roast_table_id id)
 {
     return tables[id].text;
 }

@@ -27,7 +27,7 @@ static inline void join_on(roast_run *run, const char *worker, const char *host,
     assert_int_equal(roast_run_add_member(run, &member, NULL), ROAST_OK);
 }
 
-/* reason NULL: it was told to go. */
+/* reason NULL: it was retired. */
 static inline void leave_for(roast_run *run, const char *worker, double seconds,
                              const char *reason)
 {

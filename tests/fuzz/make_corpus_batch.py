@@ -70,7 +70,9 @@ SEEDS = {
     "twice": b"\x80" + WHOLE + WHOLE,
     "cut": b"\x00" + WHOLE[: len(WHOLE) // 2],
     "times_unknown": b"\xff" + NAMES + item("task", 9, 0, 0, 1, NAN, NAN, 1e308),
-    "nobody": b"\xff" + NAMES + item("task", 9, 0, 2**32 - 1, 5, T0, NAN, T0),
+    "task_of_unknown_worker": b"\xff"
+    + NAMES
+    + item("task", 9, 0, 2**32 - 1, 5, T0, NAN, T0),
     "worker_out_of_turn": b"\xff" + item("worker", 999_999, texts=(b"x",)),
     "many_workers": b"\xff"
     + b"".join(item("worker", n, texts=(b"%03d" % n,)) for n in range(200)),

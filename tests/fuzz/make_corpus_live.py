@@ -154,7 +154,7 @@ SAMPLES = [
         + sized(b"\x01\x04\x03\x02"),
     ),
 ]
-REST = [
+OTHER_KINDS = [
     entry("host", more=text(b"there")),
     entry("accept", more=bytes(range(16))),
     entry("text", 1, more=b"root://host//f.root"),
@@ -190,31 +190,33 @@ PARTS = [
     entry("part", 1, more=b"er"),
     entry("whole", KINDS.index("host") + 1, 2, more=b"e"),
 ]
-WHOLE = live(START, *RECORDS, *SAMPLES, *REST, *PARTS)
+WHOLE = live(START, *RECORDS, *SAMPLES, *OTHER_KINDS, *PARTS)
 
 LIVE = {
     "nothing": b"",
     "head": head(),
     "head_cut": head()[:50],
-    "head_damaged": b"\x89roastL\n" + bytes(76) + block(1, START, *REST),
+    "head_damaged": b"\x89roastL\n" + bytes(76) + block(1, START, *OTHER_KINDS),
     "version_2": head(version=2) + block(1, START),
     "no_live_file": b"SQLite format 3\x00" + bytes(100),
     "every_kind": WHOLE,
     "records": live(START, *RECORDS),
     "samples": live(START, *SAMPLES),
-    "the_rest": live(START, *REST),
+    "other_kinds": live(START, *OTHER_KINDS),
     "parts": live(START, *PARTS),
     "parts_in_blocks": head() + b"".join(block(i + 1, p) for i, p in enumerate(PARTS)),
     "parts_with_a_gap": head() + block(1, PARTS[0]) + block(3, *PARTS[1:]),
     "cut": WHOLE[:-10],
-    "block_lost": head() + block(1, START) + block(3, *REST),
+    "block_lost": head() + block(1, START) + block(3, *OTHER_KINDS),
     "block_damaged": live(START)[:-1] + b"x" + block(2, *SAMPLES),
-    "block_twice": live(START) + block(1, *REST) + block(2, *REST),
-    "block_of_2_64": head() + block(HUGE, *REST),
+    "block_twice": live(START) + block(1, *OTHER_KINDS) + block(2, *OTHER_KINDS),
+    "block_of_2_64": head() + block(HUGE, *OTHER_KINDS),
     "block_size_lies": head() + b"\xb1rl1" + bytes(4) + b"\xff" * 12 + bytes(99),
-    "kind_unknown": live(entry(99, 1, 2, 3), entry(HUGE), *REST),
+    "kind_unknown": live(entry(99, 1, 2, 3), entry(HUGE), *OTHER_KINDS),
     "entry_size_lies": live(varint(2) + varint(HUGE) + b"x"),
-    "sample_of_nobody": live(entry("sample", 2, 0, 1, 1), entry("use", 4, 0, 0)),
+    "sample_of_unknown_worker": live(
+        entry("sample", 2, 0, 1, 1), entry("use", 4, 0, 0)
+    ),
     "sample_of_later": live(
         entry("sample", more=reference(0, b"w") + b"".join(map(varint, (0, HUGE))))
     ),
@@ -228,12 +230,12 @@ LIVE = {
 }
 # For fuzz_journal: where the second block begins, in 255ths, then the entries of both.
 JOURNAL = {
-    "every_kind": b"\xff" + b"".join([*RECORDS, *SAMPLES, *REST, *PARTS]),
+    "every_kind": b"\xff" + b"".join([*RECORDS, *SAMPLES, *OTHER_KINDS, *PARTS]),
     "records_twice": b"\x7f" + 2 * b"".join(RECORDS),
     "samples": b"\x80" + b"".join(SAMPLES),
-    "rest": b"\xff" + b"".join(REST),
+    "other_kinds": b"\xff" + b"".join(OTHER_KINDS),
     "parts_with_a_gap": b"\x81" + b"".join(PARTS),
-    "kind_unknown": b"\x00" + entry(99, 1, 2, 3) + entry(HUGE) + REST[0],
+    "kind_unknown": b"\x00" + entry(99, 1, 2, 3) + entry(HUGE) + OTHER_KINDS[0],
     "numbers_huge": b"\xff"
     + b"".join(
         entry(kind, *[HUGE] * 12) for kind in KINDS if kind not in ("part", "whole")

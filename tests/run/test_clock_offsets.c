@@ -178,7 +178,7 @@ static void hosts_have_a_limit(void **state)
     assert_int_equal(set_offset(run, NULL, 7), ROAST_OK);
     assert_int_equal(run->scheduler.clock_offsets.count, ROAST_MOST_HOSTS);
     assert_int_equal(run->scheduler.clock_offsets.items[0].offset_ns, 7);
-    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 1);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_over_limit), 1);
     roast_run_free(run);
 }
 

@@ -23,7 +23,7 @@ static void make_chunk(struct test_record *record, uint32_t sequence,
 
 static uint64_t trimmed(roast_run *run)
 {
-    return roast_run_lost(run, ROAST_RUN_LOSS_tables_trimmed);
+    return roast_run_lost(run, ROAST_RUN_LOSS_branch_tables_dropped);
 }
 
 static size_t held_bytes(const roast_run *run)

@@ -141,7 +141,7 @@ static void check_whole(roast_run *run)
         assert_cell(run, row, task_ns, 5);
         assert_str_is(roast__attempt_ladder(&run->attempts, row), "its ladder");
     }
-    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_tables_trimmed),
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_branch_tables_dropped),
                      run->budget_bytes == 0 ? ATTEMPTS : 0);
     assert_int_equal(read_chunks(run), ROAST_OK);
 }

@@ -74,7 +74,7 @@ static void both_have_limits(void **state)
     assert_int_equal(run->scheduler.hot_count, ROAST_MOST_HOT_LINES);
     assert_true(run->scheduler.activities[7].value == 70);
     assert_true(run->scheduler.hot[7].seconds == 2);
-    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 2);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_over_limit), 2);
     roast_run_free(run);
 }
 

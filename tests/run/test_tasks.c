@@ -90,10 +90,10 @@ static void past_the_limit_tasks_are_counted(void **state)
     tasks->count = ROAST_MOST_TASKS - 1;
     tasks->prefix[tasks->count - 1] = tasks->worker[tasks->count - 1] = ROAST_NO_STRING;
     assert_int_equal(add_task(run, "p", "w", 2, ROAST_TASK_ok), ROAST_OK);
-    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 0);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_over_limit), 0);
     assert_int_equal(add_task(run, "p", "w", 3, ROAST_TASK_ok), ROAST_OK);
     assert_int_equal(tasks->count, ROAST_MOST_TASKS);
-    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 1);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_over_limit), 1);
     roast_run_free(run);
 }
 

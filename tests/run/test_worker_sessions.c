@@ -235,7 +235,7 @@ static void sessions_above_the_limit_are_counted(void **state)
     }
     joins(run, "b", ROAST_MOST_SESSIONS, 1);
     assert_int_equal(run->scheduler.sessions.count, ROAST_MOST_SESSIONS);
-    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_trimmed), 1);
+    assert_int_equal(roast_run_lost(run, ROAST_RUN_LOSS_scheduler_over_limit), 1);
     assert_int_equal(run->offers[run->offer_count - 1].workers, 0);
     roast_run_free(run);
 }

@@ -182,7 +182,7 @@ static void test_tables_have_names_and_distinct_columns(void **state)
         const char *name = roast_table_name(table);
         roast_table *columns = finish(roast__table_new(table, 0));
         assert_int_equal(roast_table_find(name), i);
-        assert_true(strlen(roast_table_meaning(table)) > 0);
+        assert_true(strlen(roast_table_description(table)) > 0);
         assert_true(roast_table_width(columns) > 1);
         for (size_t k = 0; k < roast_table_width(columns); k++) {
             const struct roast_table_column *data = roast_table_column(columns, k);

@@ -225,8 +225,21 @@ static PyObject *compare(PyObject *object, PyObject *other, int operation)
     return PyObject_RichCompare(self->target, other, operation);
 }
 
-/* Pickles as the name of the original, because this package may not be installed where it
- * is unpickled. */
+/* pickle.PicklingError: names like f.<locals>.g cannot be found by importing. */
+static void raise_unpicklable(PyObject *target)
+{
+    PyObject *pickle = PyImport_ImportModule("pickle");
+    PyObject *error = pickle ? PyObject_GetAttrString(pickle, "PicklingError") : NULL;
+
+    if (error)
+        PyErr_Format(error, "cannot pickle the hook on %R: it is not at module level",
+                     target);
+    Py_XDECREF(error);
+    Py_XDECREF(pickle);
+}
+
+/* Pickles as pkgutil.resolve_name("module:name") of the original, because this package
+ * may not be installed where it is unpickled. */
 static PyObject *reduce(PyObject *hook, PyObject *unused)
 {
     const struct hook *self = (struct hook *)hook;
@@ -234,18 +247,22 @@ static PyObject *reduce(PyObject *hook, PyObject *unused)
     const char *suffix = self->binding == HOOK_CLASS ? ".__func__" : "";
     PyObject *module = PyObject_GetAttrString(target, "__module__");
     PyObject *name = module ? PyObject_GetAttrString(target, "__qualname__") : NULL;
-    PyObject *builtins = name ? PyImport_ImportModule("builtins") : NULL;
-    PyObject *eval = builtins ? PyObject_GetAttrString(builtins, "eval") : NULL;
-    PyObject *text =
-        eval ? PyUnicode_FromFormat("__import__('importlib').import_module(%R).%S%s",
-                                    module, name, suffix)
-             : NULL;
-    PyObject *result = text ? Py_BuildValue("O(O)", eval, text) : NULL;
+    PyObject *path =
+        name ? PyUnicode_FromFormat("%S:%S%s", module, name, suffix) : NULL;
+    PyObject *result = NULL;
 
     (void)unused;
-    Py_XDECREF(text);
-    Py_XDECREF(eval);
-    Py_XDECREF(builtins);
+    if (path && PyUnicode_FindChar(path, '<', 0, PyUnicode_GetLength(path), 1) >= 0) {
+        raise_unpicklable(target);
+    } else if (path) {
+        PyObject *pkgutil = PyImport_ImportModule("pkgutil");
+        PyObject *resolve =
+            pkgutil ? PyObject_GetAttrString(pkgutil, "resolve_name") : NULL;
+        result = resolve ? Py_BuildValue("O(O)", resolve, path) : NULL;
+        Py_XDECREF(resolve);
+        Py_XDECREF(pkgutil);
+    }
+    Py_XDECREF(path);
     Py_XDECREF(name);
     Py_XDECREF(module);
     return result;

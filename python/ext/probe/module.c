@@ -292,13 +292,13 @@ static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec)
 
 static int make_types(PyObject *module, struct probe_state *state)
 {
-    state->front_type = make_type(module, &front_spec);
+    state->user_functions_type = make_type(module, &user_functions_spec);
     state->section_type = make_type(module, &section_spec);
     state->record_type = make_type(module, &record_spec);
     state->hook_type = make_type(module, &hook_spec);
     state->method_hook_type = make_type(module, &method_hook_spec);
     state->reader_type = make_type(module, &reader_spec);
-    return state->front_type && state->section_type && state->record_type &&
+    return state->user_functions_type && state->section_type && state->record_type &&
                    state->hook_type && state->method_hook_type && state->reader_type
                ? 0
                : -1;
@@ -349,18 +349,18 @@ static int make_objects(PyObject *module, struct probe_state *state)
     state->ordered_dict = import_name("collections", "OrderedDict");
     state->method_type = import_name("types", "MethodType");
     state->null_context = section_new(state, NULL, ROAST_SECTION_TIME, NULL);
-    state->front = front_new(module, state);
+    state->user_functions = user_functions_new(module, state);
     if (!state->default_dict || !state->ordered_dict || !state->method_type ||
-        !state->null_context || !state->front)
+        !state->null_context || !state->user_functions)
         return -1;
-    PyObject *get = PyObject_GetAttrString(state->front, "current_chunk");
+    PyObject *get = PyObject_GetAttrString(state->user_functions, "current_chunk");
     state->chunk_property =
         get ? PyObject_CallFunctionObjArgs((PyObject *)&PyProperty_Type, get, NULL)
             : NULL;
     Py_XDECREF(get);
     if (!state->chunk_property)
         return -1;
-    return PyModule_AddObjectRef(module, "front", state->front);
+    return PyModule_AddObjectRef(module, "user_functions", state->user_functions);
 }
 
 static int execute(PyObject *module)

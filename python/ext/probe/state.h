@@ -33,9 +33,9 @@ struct known_file {
 
 /* References that the state owns: OWNED(type, name). */
 #define PROBE_OWNED(OWNED) \
-    OWNED(PyObject, front)        /* the object whose methods users call */ \
-    OWNED(PyObject, null_context) /* what track_*() return outside a chunk */ \
-    OWNED(PyTypeObject, front_type) \
+    OWNED(PyObject, user_functions) /* the object whose methods users call */ \
+    OWNED(PyObject, null_context)   /* what track_*() return outside a chunk */ \
+    OWNED(PyTypeObject, user_functions_type) \
     OWNED(PyTypeObject, section_type) \
     OWNED(PyTypeObject, record_type) \
     OWNED(PyTypeObject, hook_type) \
@@ -50,7 +50,7 @@ struct known_file {
     OWNED(PyObject, decorate)       /* callables of the Python layer */ \
     OWNED(PyObject, byte_source) \
     OWNED(PyObject, work) \
-    OWNED(PyObject, stub)        /* what front.__reduce__() returns */ \
+    OWNED(PyObject, stub)        /* what user_functions.__reduce__() returns */ \
     OWNED(PyObject, known_class) /* processor class that has chunk_property already */ \
     OWNED(PyObject, known_events) /* class of the last events */ \
     OWNED(PyObject, roast_error)  /* exception types */ \

@@ -5,14 +5,14 @@
 
 #include "state.h"
 
-extern PyType_Spec front_spec;
+extern PyType_Spec user_functions_spec;
 extern PyType_Spec section_spec;
 extern PyType_Spec record_spec;
 extern PyType_Spec hook_spec;
 extern PyType_Spec method_hook_spec;
 extern PyType_Spec reader_spec;
 
-PyObject *front_new(PyObject *module, struct probe_state *state);
+PyObject *user_functions_new(PyObject *module, struct probe_state *state);
 
 /* name NULL: a section that does nothing. */
 PyObject *section_new(struct probe_state *state, PyObject *name,
@@ -50,7 +50,7 @@ PyObject *ladder_setup(PyObject *module, PyObject *args);
 PyObject *gc_callback(PyObject *module, PyObject *args);
 
 /* set_unswitched_call(callable or None): called in place of decorated functions that no
- * Runner has switched on, with the arguments of front.run(). */
+ * Runner has switched on, with the arguments of user_functions.run(). */
 PyObject *set_unswitched_call(PyObject *module, PyObject *callable);
 
 #endif

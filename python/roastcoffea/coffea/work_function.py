@@ -81,9 +81,9 @@ class Attempt:
 
 
 def rebuild(parts: tuple[Any, Any, Any]) -> Any:
-    """Unpickle a work function, with the front there or its stand-in."""
-    function, token, front = parts
-    return front.work_function(function, token)
+    """Unpickle a work function, with ``_probe.user_functions`` or its stand-in."""
+    function, token, user_functions = parts
+    return user_functions.work_function(function, token)
 
 
 REBUILD = ByValue(rebuild, otherwise=0)  # the plain function on another Python
@@ -98,7 +98,7 @@ class WorkFunction:
         self.token = Token(*token)
 
     def __reduce__(self) -> Any:
-        return REBUILD, ((self.function, tuple(self.token), _probe.front),)
+        return REBUILD, ((self.function, tuple(self.token), _probe.user_functions),)
 
     __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
 

@@ -173,8 +173,11 @@ class Watch:
         if not answer and self._is_closed():
             reasons.append(CLOSED)
         if self.installed_again:
-            times = f"{self.installed_again} time(s)"
-            reasons.append(f"the scheduler lost the run {times}: parts are missing")
+            count = self.installed_again
+            times = "once" if count == 1 else f"{count} times"
+            reasons.append(
+                f"the scheduler's recording was interrupted {times}: events are missing"
+            )
         left_out = answer.get("left_out") or {}
         return Found(
             self.scheduler,

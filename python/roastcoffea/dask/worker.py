@@ -123,7 +123,7 @@ def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
         try:
             if NANOEVENTS in sys.modules:  # else there is nothing to hook
                 guarded(HOOKS, hooks.arm, user, (), False)
-            result = _probe.front.run(func, args, kwargs, is_method)
+            result = _probe.user_functions.run(func, args, kwargs, is_method)
         finally:
             guarded(HOOKS, hooks.disarm, user)
     except BaseException as error:

@@ -15,7 +15,7 @@ static const char *const why_missing[ROAST_HOOK_END] = {
 #undef H
 };
 
-static const char *const no_ladder = "no chunk has a ladder";
+static const char *const no_ladder = "the time inside the chunks was not measured";
 
 /* Tables that are empty without one of these hooks (0: unused), else `otherwise`. */
 static const struct {

@@ -69,7 +69,7 @@ static int prepare(struct table_input *input, struct roast_run *run, unsigned ne
                                                 .end_ns = roast__run_end(run),
                                                 .totals = &input->totals,
                                                 .summary = input->summary};
-    status = roast__aggregate_chunks(&input->totals, run, err);
+    status = roast__compute_totals(&input->totals, run, err);
     if (status == ROAST_OK && needs & ORDER)
         status = roast__order_make(&input->order, run, err);
     return status;

@@ -20,7 +20,7 @@ static const double tolerance_s = 0.1;
 
 static const char *const no_spans = "there are no Dask spans";
 static const char *const other_span =
-    "Dask counted the tasks in another span that used their name first";
+    "Dask added these tasks to an earlier span whose tasks have the same names";
 
 /* ---- spans ----------------------------------------------------------------------- */
 

@@ -214,7 +214,7 @@ static void put_hosts(const struct roast_summary_context *ctx,
 void roast__summarize_process_groups(const struct roast_summary_context *ctx)
 {
     size_t count = ctx->run->attempts.process_count;
-    struct roast_group *processes = roast__aggregate_processes(ctx->totals, ctx->run);
+    struct roast_group *processes = roast__totals_by_process(ctx->totals, ctx->run);
     struct roast_keys workers = {0}, hosts = {0};
 
     if (processes &&

@@ -13,8 +13,8 @@ static struct roast_group *new_groups(size_t count)
     return groups;
 }
 
-struct roast_group *roast__aggregate_processes(const struct roast_totals *totals,
-                                               const struct roast_run *run)
+struct roast_group *roast__totals_by_process(const struct roast_totals *totals,
+                                             const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
     struct roast_group *groups = new_groups(attempts->process_count + 1);
@@ -24,8 +24,8 @@ struct roast_group *roast__aggregate_processes(const struct roast_totals *totals
     return groups;
 }
 
-int roast__aggregate_chunks(struct roast_totals *totals, const struct roast_run *run,
-                            roast_error *err)
+int roast__compute_totals(struct roast_totals *totals, const struct roast_run *run,
+                          roast_error *err)
 {
     const struct roast_attempts *attempts = &run->attempts;
     struct roast_row_sums *sums = &totals->sums;

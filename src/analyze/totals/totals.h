@@ -23,13 +23,13 @@ struct roast_totals {
 };
 
 /* Fills zeroed totals. The run is locked and its sources are resolved. */
-int roast__aggregate_chunks(struct roast_totals *totals, const struct roast_run *run,
-                            roast_error *err);
+int roast__compute_totals(struct roast_totals *totals, const struct roast_run *run,
+                          roast_error *err);
 
 /* The groups per process + 1 (the first is empty); returns owned, NULL when out of
  * memory. */
-struct roast_group *roast__aggregate_processes(const struct roast_totals *totals,
-                                               const struct roast_run *run);
+struct roast_group *roast__totals_by_process(const struct roast_totals *totals,
+                                             const struct roast_run *run);
 
 void roast__totals_release(struct roast_totals *totals);
 

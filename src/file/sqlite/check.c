@@ -58,7 +58,7 @@ static void check_reading(const roast_runfile *file, struct reporter *reporter)
     report_count(reporter, reading->lost_blocks, "block", ": missing");
     report_count(reporter, reading->cut_bytes, "byte", " at the end: no whole block");
     report_count(reporter, reading->dropped, "change",
-                 " of the run missed the file: the disk was too slow or full");
+                 " of the run could not be written: the disk was too slow or full");
     report_count(reporter, reading->unread, "change",
                  " of a kind or with contents that this version does not know");
 }

@@ -64,8 +64,9 @@ int roast__sql_error(sqlite3 *db, int code, roast_error *err)
     if ((code & 0xff) == SQLITE_NOMEM)
         return roast_error_set(err, ROAST_NO_MEMORY, "memory for SQLite");
     if ((code & 0xff) == SQLITE_INTERRUPT)
-        return roast_error_set(err, ROAST_BAD_DATA,
-                               "asks for more work than a file of its size holds");
+        return roast_error_set(
+            err, ROAST_BAD_DATA,
+            "reading takes far too long for a file of this size: it may be damaged");
     if (is_damage(code))
         return roast_error_set(err, ROAST_BAD_DATA, "%s", sqlite3_errstr(code & 0xff));
     return system_error(db, code, err);

@@ -264,10 +264,13 @@ static void test_a_run_without_ladders_has_a_reason(void **state)
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "ladder"), 0);
     assert_int_equal(rows_of(summary, "hooks_missing"), 0);
-    assert_string_equal(reason_for(summary, "ladder"), "no chunk has a ladder");
-    assert_string_equal(reason_for(summary, "branch_costs"), "no chunk has a ladder");
+    assert_string_equal(reason_for(summary, "ladder"),
+                        "the time inside the chunks was not measured");
+    assert_string_equal(reason_for(summary, "branch_costs"),
+                        "the time inside the chunks was not measured");
     assert_null(reason_for(summary, "ladder.form"));
-    assert_string_equal(assert_absent(summary, gc_seconds), "no chunk has a ladder");
+    assert_string_equal(assert_absent(summary, gc_seconds),
+                        "the time inside the chunks was not measured");
     assert_metric(summary, num_chunks_without_ladder, 1);
     roast_summary_free(summary);
     roast_run_free(run);

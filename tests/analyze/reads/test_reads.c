@@ -173,7 +173,7 @@ static void test_branches_that_were_lost_are_not_none(void **state)
     assert_int_equal(rows_of(summary, "file_metadata"), 2);
     (void)assert_absent(summary, total_branches_read);
     assert_near(number_at(summary, "losses",
-                          row_of(summary, "losses", "tables_trimmed"), "count"),
+                          row_of(summary, "losses", "branch_tables_dropped"), "count"),
                 1);
     roast_summary_free(summary);
     roast_run_free(run);

@@ -126,7 +126,7 @@ static void check_own_clocks(roast_run *run)
     assert_metric(summary, processor_cpu_percentage, 75);
     assert_string_equal(
         assert_absent(summary, overhead_cpu_time_seconds),
-        "Dask counted the tasks in another span that used their name first");
+        "Dask added these tasks to an earlier span whose tasks have the same names");
     assert_absent(summary, serialization_time_seconds);
     assert_absent(summary, dask_cpu_ratio);
     roast_summary_free(summary);

@@ -19,7 +19,7 @@ from roastcoffea.export import load_measurement, save_measurement
 from roastcoffea.export.measurements import save_run
 from roastcoffea.run import Run
 from support import ROOT
-from test_front_encoding import TRACKING, strict
+from test_export_encoding import TRACKING, strict
 
 OLD = ROOT / "tests" / "fixtures" / "measurement_0_1_2"
 

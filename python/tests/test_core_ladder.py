@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inside of chunks as ``get_metrics()`` publishes it, from frames made by hand."""
+"""The ladders of chunks in ``get_metrics()``, from frames made by hand."""
 
 from __future__ import annotations
 
@@ -151,5 +151,8 @@ def test_run_without_ladders_reports_it_and_has_the_keys():
     metrics = metrics_of(frame(status=1))
     assert metrics["ladder"] == metrics["branch_costs"] == {}
     assert metrics["preload"] == metrics["hooks_missing"] == []
-    assert metrics["unavailable"]["ladder"] == "no chunk has a ladder"
+    assert (
+        metrics["unavailable"]["ladder"]
+        == "the time inside the chunks was not measured"
+    )
     assert "ladder" not in metrics_of(frame(status=1), quick=True)

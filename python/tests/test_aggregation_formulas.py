@@ -20,7 +20,7 @@ from roastcoffea.aggregation.chunk import aggregate_chunk_metrics, build_chunk_i
 from roastcoffea.aggregation.efficiency import calculate_efficiency_metrics
 from roastcoffea.aggregation.fine_metrics import parse_fine_metrics
 from roastcoffea.aggregation.workflow import aggregate_workflow_metrics
-from test_front_chunks import chunk
+from test_aggregation_chunks import chunk
 
 REPORT = {
     "bytesread": 2_000_000_000,

@@ -83,7 +83,7 @@ def test_titles_come_from_the_list_of_c() -> None:
     assert _core.table_titles() == list(TABLES.values())
 
 
-def test_importing_the_front_loads_nothing_heavy() -> None:
+def test_importing_the_tables_loads_nothing_heavy() -> None:
     script = """
         import sys
         import roastcoffea.aggregation.core

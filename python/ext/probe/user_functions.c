@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* front.c - the object whose bound methods are the functions that users call.
+/* user_functions.c - the object whose bound methods are the functions that users call.
  *
  * track_time and the others are methods of one object, because a builtin method pickles
  * as (getattr, (object, name)) and the object defines how it pickles: as an expression
@@ -13,15 +13,16 @@
 #include "support.h"
 #include "types.h"
 
-struct front {
+struct user_functions {
     PyObject_HEAD
     PyObject *module;
     struct probe_state *state;
 };
 
-PyObject *front_new(PyObject *module, struct probe_state *state)
+PyObject *user_functions_new(PyObject *module, struct probe_state *state)
 {
-    struct front *self = PyObject_GC_New(struct front, state->front_type);
+    struct user_functions *self =
+        PyObject_GC_New(struct user_functions, state->user_functions_type);
 
     if (!self)
         return NULL;
@@ -31,32 +32,32 @@ PyObject *front_new(PyObject *module, struct probe_state *state)
     return (PyObject *)self;
 }
 
-static int front_traverse(PyObject *object, visitproc visit, void *arg)
+static int user_functions_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(object));
-    Py_VISIT(((struct front *)object)->module);
+    Py_VISIT(((struct user_functions *)object)->module);
     return 0;
 }
 
-static int front_clear(PyObject *object)
+static int user_functions_clear(PyObject *object)
 {
-    Py_CLEAR(((struct front *)object)->module);
+    Py_CLEAR(((struct user_functions *)object)->module);
     return 0;
 }
 
-static void front_dealloc(PyObject *object)
+static void user_functions_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
 
     PyObject_GC_UnTrack(object);
-    (void)front_clear(object);
+    (void)user_functions_clear(object);
     PyObject_GC_Del(object);
     Py_DECREF(type);
 }
 
 static struct probe_state *state_of(PyObject *self)
 {
-    return ((struct front *)self)->state;
+    return ((struct user_functions *)self)->state;
 }
 
 /* The thread, if it measures a chunk now. */
@@ -228,7 +229,7 @@ PyObject *set_unswitched_call(PyObject *module, PyObject *callable)
     Py_RETURN_NONE;
 }
 
-/* The same if the switch is not set and bool(front) is true. Inside a chunk or an attempt
+/* The same if the switch is not set and bool(user_functions) is true. Inside a chunk or an attempt
  * the call is a part of it. */
 static PyObject *run_unswitched(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -247,7 +248,7 @@ static PyObject *run_unswitched(PyObject *self, PyObject *const *args, Py_ssize_
     return result;
 }
 
-static int front_bool(PyObject *self)
+static int user_functions_bool(PyObject *self)
 {
     (void)self;
     return unswitched_call != NULL;
@@ -283,7 +284,7 @@ static PyObject *record_metric(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyObject *front_reduce(PyObject *self, PyObject *unused)
+static PyObject *user_functions_reduce(PyObject *self, PyObject *unused)
 {
     struct probe_state *state = state_of(self);
 
@@ -297,7 +298,7 @@ static PyObject *front_reduce(PyObject *self, PyObject *unused)
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
-static PyMethodDef front_methods[] = {
+static PyMethodDef user_functions_methods[] = {
     {"track_metrics", track_metrics, METH_O,
      "track_metrics($self, func, /)\n--\n\n"
      "Measure every call of a process() method, or of a function of events."},
@@ -318,20 +319,20 @@ static PyMethodDef front_methods[] = {
     {"run_unswitched", FAST(run_unswitched), METH_FASTCALL, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},
-    {"__reduce__", front_reduce, METH_NOARGS, NULL},
+    {"__reduce__", user_functions_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot front_slots[] = {
-    {Py_tp_dealloc, front_dealloc}, {Py_tp_traverse, front_traverse},
-    {Py_tp_clear, front_clear},     {Py_tp_methods, front_methods},
-    {Py_nb_bool, front_bool},       {0, NULL},
+static PyType_Slot user_functions_slots[] = {
+    {Py_tp_dealloc, user_functions_dealloc}, {Py_tp_traverse, user_functions_traverse},
+    {Py_tp_clear, user_functions_clear},     {Py_tp_methods, user_functions_methods},
+    {Py_nb_bool, user_functions_bool},       {0, NULL},
 };
 
-PyType_Spec front_spec = {
-    .name = "roastcoffea._probe.Front",
-    .basicsize = sizeof(struct front),
+PyType_Spec user_functions_spec = {
+    .name = "roastcoffea._probe.UserFunctions",
+    .basicsize = sizeof(struct user_functions),
     .flags =
         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = front_slots,
+    .slots = user_functions_slots,
 };

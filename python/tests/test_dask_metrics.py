@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a scheduler's facts mean for a run on a real cluster: fine metrics, lost workers
+"""The metrics of a run on a real cluster: fine metrics, lost workers
 and what they held, tasks by kind, hot lines, and the page."""
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def test_failed_attempts_are_overhead(client, tiny_file, tmp_path):
 
 
 def test_a_name_that_another_span_has_first(client, tiny_file):
-    """Then our own clocks say it, and what they cannot say is not known."""
+    """Then our own clocks are used, and what they do not measure is missing."""
 
     def other(number):
         return number
@@ -86,7 +86,7 @@ def test_a_name_that_another_span_has_first(client, tiny_file):
     assert metrics["processor_cpu_time_seconds"] == metrics["cpu_time_seconds"] > 0
     tasks = metrics["cpu_time_seconds"] + metrics["io_time_seconds"]
     assert tasks == pytest.approx(metrics["task_seconds"])
-    assert "another span" in metrics["unavailable"]["overhead_cpu_time_seconds"]
+    assert "an earlier span" in metrics["unavailable"]["overhead_cpu_time_seconds"]
     assert "overhead_cpu_time_seconds" not in metrics
     assert "Fine Metrics (own clocks)" in collector.run._repr_html_()
     del kept
