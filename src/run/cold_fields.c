@@ -85,7 +85,7 @@ static int32_t field_set_number(struct roast_run *run, struct roast_field_set se
 }
 
 static void put_field(struct roast_buf *out, enum roast_field field,
-                        union roast_field_value value)
+                      union roast_field_value value)
 {
     switch (roast_field_info(field)->type) {
     case ROAST_TYPE_U64:
