@@ -12,7 +12,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 enum { ALLOWED_BYTES = 64 * 1024, MOST_TEXT_BYTES = 1024 };
-static volatile unsigned touched; /* what was read must not be optimised away */
 
 static void check_name(struct roast_str text, bool may_be_absent)
 {
