@@ -15,14 +15,18 @@
 
 enum { LINE_BYTES = 1024, PIECE_BYTES = 512 };
 
+static _Noreturn void exit_without_memory(void)
+{
+    (void)fputs("roast: out of memory\n", stderr);
+    exit(CODE_FAILED);
+}
+
 void *need_memory(void *ptr, size_t size_bytes)
 {
     void *block = realloc(ptr, size_bytes > 0 ? size_bytes : 1);
 
-    if (!block) {
-        (void)fputs("roast: out of memory\n", stderr);
-        exit(CODE_FAILED);
-    }
+    if (!block)
+        exit_without_memory();
     return block;
 }
 
@@ -111,13 +115,15 @@ roast_row_writer *out_rows(enum roast_format format, const char *const *names,
     };
     roast_row_writer *rows = roast_row_writer_new(&options);
 
-    return rows ? rows : need_memory(NULL, SIZE_MAX); /* exits */
+    if (!rows)
+        exit_without_memory();
+    return rows;
 }
 
 void out_rows_end(roast_row_writer *rows)
 {
     if (!roast_row_writer_finish(rows))
-        (void)need_memory(NULL, SIZE_MAX); /* exits */
+        exit_without_memory();
 }
 
 int out_page(struct roast_page *page, int status, const char *subject,

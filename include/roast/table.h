@@ -46,7 +46,8 @@ enum roast_table_id {
 #undef T
 #undef S
     ROAST_TABLE_COUNT,
-    ROAST_RUN_TABLE_COUNT = 0 /* those that users ask a run for */
+    ROAST_RUN_TABLE_COUNT = 0 /* those of a run */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define T(name, key, shape, maker, needs, text) +1
 #define S(name, key, shape, text)
 #include "roast/tables.def"
@@ -65,6 +66,7 @@ enum roast_col {
 /* `chunks`, the first table, goes on with a column for every item of the ladder. */
 enum {
     ROAST_CHUNKS_COL_COUNT = 0
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define C(name, table, type, unit, text) +(ROAST_TABLE_##table == ROAST_TABLE_chunks)
 #include "roast/table_columns.def"
 #undef C

@@ -13,7 +13,8 @@
 static inline bool roast__str_equal(struct roast_str a, struct roast_str b)
 {
     return a.size_bytes == b.size_bytes &&
-           (a.size_bytes == 0 || memcmp(a.data, b.data, a.size_bytes) == 0);
+           (a.size_bytes == 0 ||
+            (a.data && b.data && memcmp(a.data, b.data, a.size_bytes) == 0));
 }
 
 static inline bool roast__str_is(struct roast_str str, const char *text)
@@ -25,7 +26,7 @@ static inline bool roast__str_is(struct roast_str str, const char *text)
 static inline int roast__str_compare(struct roast_str a, struct roast_str b)
 {
     size_t shorter = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
-    int order = shorter > 0 ? memcmp(a.data, b.data, shorter) : 0;
+    int order = shorter > 0 && a.data && b.data ? memcmp(a.data, b.data, shorter) : 0;
 
     if (order != 0)
         return order;

@@ -39,7 +39,7 @@ static size_t cell_count(const struct roast_grid *grid)
 
 size_t roast__grid_rows(const struct roast_grid *grid)
 {
-    return cell_count(grid) / grid->column_count;
+    return grid->column_count > 0 ? cell_count(grid) / grid->column_count : 0;
 }
 
 void roast__grid_put(struct roast_grid *grid, struct roast_str text)

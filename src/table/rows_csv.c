@@ -41,7 +41,7 @@ static void put_text(struct roast_row_writer *writer, struct roast_str text)
     while (first < size && (data[first] == ' ' || data[first] == '\n'))
         first++;
     roast__put(&writer->out, quoted ? "\"" : "");
-    if (first < size && memchr("=+-@", data[first], 4))
+    if (first < size && data[first] != '\0' && strchr("=+-@", data[first]))
         roast__put(&writer->out, "'");
     for (size_t i = 0; i < size; i++) {
         roast__buf_put(&writer->out, &data[i], 1);
