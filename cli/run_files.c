@@ -52,7 +52,7 @@ static int type_of(const char *folder, const struct dirent *entry)
     if (entry->d_type != DT_UNKNOWN)
         return entry->d_type;
     char *path = join_path(folder, entry->d_name);
-    int type = lstat(path, &found) == 0 ? IFTODT(found.st_mode) : DT_UNKNOWN;
+    int type = lstat(path, &found) == 0 ? (int)IFTODT(found.st_mode) : DT_UNKNOWN;
     free(path);
     return type;
 }
