@@ -441,7 +441,7 @@ static void a_list_may_change_while_it_is_saved(void **state)
     const int count = 60;
     const size_t size = 40000;
     char *text = calloc(size, 1);
-    char name[8];
+    char name[16];
     (void)state;
 
     assert_non_null(text);
