@@ -6,9 +6,9 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from collecting import Measured, fileset_of, make_runner
 
 from cli_program import program
+from collector_helpers import Measured, fileset_of, make_runner
 from roastcoffea import MetricsCollector, open_run
 
 

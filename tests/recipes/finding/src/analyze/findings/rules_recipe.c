@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules_recipe.c - a rule that applies to runs of 3000 events. */
+#include "analyze/findings/finding_text.h"
 #include "analyze/findings/findings.h"
-#include "analyze/findings/text.h"
 
-void roast__rule_recipe_finding(const struct roast_rule_input *at,
+void roast__rule_recipe_finding(const struct roast_rule_input *input,
                                 struct roast_finding *finding)
 {
-    double events = roast__input_metric(at, ROAST_METRIC_total_events);
+    double events = roast__input_metric(input, ROAST_METRIC_total_events);
 
     finding->found = events >= 3000 && events < 3001;
-    roast__blank_count(finding, "number", 42, "answer");
+    roast__set_count(finding, "number", 42, "answer");
 }
