@@ -115,6 +115,7 @@ const unsigned char *roast__cursor_bytes(struct roast_cursor *cur, uint64_t size
         cur->failed = true;
         return NULL;
     }
-    cur->at += size_bytes;
+    if (size_bytes > 0) /* an empty cursor may be at NULL */
+        cur->at += size_bytes;
     return bytes;
 }
