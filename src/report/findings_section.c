@@ -27,7 +27,11 @@ void roast__put_findings_section(struct roast_buf *buf,
             roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
         return;
     }
-    roast__put_title(buf, "WHAT TO CHANGE");
+    bool overlap = false;
+    for (size_t row = 0; row < roast_table_rows(findings); row++)
+        overlap |= text_at(findings, row, ROAST_COL_findings_overlaps).size_bytes > 0;
+    roast__put_title(buf,
+                     overlap ? "WHAT TO CHANGE   (savings overlap)" : "WHAT TO CHANGE");
     for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS;
          row++) {
         struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
@@ -38,9 +42,13 @@ void roast__put_findings_section(struct roast_buf *buf,
         struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
         double saves =
             roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
-        roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s", (int)advice.size_bytes,
-                            advice.data, saves > 0 ? "; saves about " : "",
-                            saves > 0 ? roast_number(saves, "s").text : "");
+        struct roast_str when = text_at(findings, row, ROAST_COL_findings_saves_when);
+        roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s%s%.*s",
+                            (int)advice.size_bytes, advice.data,
+                            saves > 0 ? "; saves about " : "",
+                            saves > 0 ? roast_number(saves, "s").text : "",
+                            saves > 0 && when.size_bytes > 0 ? " " : "",
+                            saves > 0 ? (int)when.size_bytes : 0, when.data);
     }
     char others[LINE_BYTES] = "and:";
     for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {

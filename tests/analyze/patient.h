@@ -26,7 +26,8 @@ struct patient {
     double merge;      /* after the last chunk, one task */
     double foreign;    /* one task of others on each worker, after that */
     double after;      /* without any task */
-    double last;       /* seconds of the last chunk; 0: as all */
+    double last;       /* seconds of the last chunks; 0: as all */
+    int slow;          /* how many those are; 0: 1 */
     uint64_t grows_mb; /* memory per chunk and process */
     uint64_t takes_mb; /* above what it finds; 0: 100 */
     double event_kb;   /* and per event */

@@ -20,7 +20,7 @@ static inline double add_patient_chunk(roast_run *run, const struct patient *p, 
                                        struct roast_str ladder, double start,
                                        double seconds)
 {
-    int chunks = (int)or_else(p->chunks, 40), per_file = (int)or_else(p->per_file, 20);
+    int per_file = (int)or_else(p->per_file, 20);
     int worker = i % (int)or_else(p->workers, 2);
     uint64_t events = events_of_chunk(p, i);
     uint64_t first = (uint64_t)(i % per_file) * events_of_chunk(p, 1);
@@ -29,9 +29,9 @@ static inline double add_patient_chunk(roast_run *run, const struct patient *p, 
     char file[32];
     struct frame chunk = {.process = (uint64_t)worker + 1,
                           .sequence = key,
-                          .dataset = p->apart          ? file
-                                     : i + 1 == chunks ? p->last_dataset
-                                                       : NULL,
+                          .dataset = p->apart        ? file
+                                     : is_last(p, i) ? p->last_dataset
+                                                     : NULL,
                           .file = file,
                           .first = first,
                           .stop = first + events,

@@ -13,6 +13,12 @@ static inline uint64_t events_of_chunk(const struct patient *p, int i)
     return p->larger > 0 && i % 2 == 1 ? usual * (uint64_t)p->larger : usual;
 }
 
+/* Whether it is one of the last chunks, which are different. */
+static inline bool is_last(const struct patient *p, int i)
+{
+    return i + or_else(p->slow, 1) >= or_else(p->chunks, 40);
+}
+
 static inline uint64_t memory_of_chunk(const struct patient *p, int i)
 {
     uint64_t takes_mb = p->takes_mb > 0 ? p->takes_mb : 100;

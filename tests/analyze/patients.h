@@ -28,7 +28,7 @@ static inline double add_patient_chunks(roast_run *run, const struct patient *p)
     double seconds = seconds_of(&ladder), ends = 0;
 
     for (int i = 0; i < chunks; i++) {
-        bool other = p->last > 0 && i + 1 == chunks;
+        bool other = p->last > 0 && is_last(p, i);
         int wave = i / threads;
         double start =
             or_else(p->begin, 0.1) + wave * (seconds + p->gap + p->starved) + p->gap;

@@ -200,7 +200,7 @@ static void test_a_run_with_findings(void **state)
 static void test_everything(void **state)
 {
     static const char *const parts[] = {
-        "WHAT TO CHANGE\n",
+        "WHAT TO CHANGE   (savings overlap)\n",
         "\n  and: Garbage collection\n",
         "CHECKS  events = coffea, exact | bytes and coffea differ by 3.2 %",
         "CPU = Dask to 0.04 %",

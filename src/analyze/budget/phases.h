@@ -42,6 +42,7 @@ struct roast_phases {
     size_t count;
     struct roast_tail *tails; /* owned; per call; one if no call was recorded */
     size_t tail_count;
+    size_t last_row; /* attempt that ends the tail of the table `tail`, which sets it */
 };
 
 const char *roast__phase_name(enum roast_phase phase);

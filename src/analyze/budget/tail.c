@@ -9,7 +9,7 @@
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
 #include "analyze/heap.h"
-#include "analyze/recorded.h"
+#include "analyze/slow_chunk.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
@@ -26,7 +26,7 @@ struct tail_search {
     size_t still_running; /* chunks at the begin of the tail */
     double median_s;      /* duration of a chunk */
     double median_events;
-    double median_wait_s;
+    struct roast_typical_chunk typical;
     struct roast_hosts_seen hosts;
 };
 
@@ -117,19 +117,17 @@ static double column_of(const struct tail_search *search,
     return roast__column_number(&search->ctx->run->attempts.columns[column], row);
 }
 
-/* Seconds inside process() without CPU; NaN: not known. */
-static double wait_of(const struct tail_search *search, size_t row)
+static bool is_member(const void *search, size_t row)
 {
-    double wait_ns = column_of(search, ROAST_COLUMN_duration_ns, row) -
-                     column_of(search, ROAST_COLUMN_cpu_ns, row);
+    int64_t times[2];
 
-    return wait_ns < 0 ? 0 : wait_ns / 1e9;
+    return is_chunk(search, row, times);
 }
 
 /* False when out of memory. */
 static bool find_medians(struct tail_search *search)
 {
-    struct roast_quantiles taken = {0}, events = {0}, waits = {0};
+    struct roast_quantiles taken = {0}, events = {0};
 
     for (size_t row = 0; row < search->ctx->run->attempts.count; row++) {
         int64_t times[2];
@@ -138,16 +136,14 @@ static bool find_medians(struct tail_search *search)
         double took_s = roast__seconds_between(times[0], times[1]);
         roast__quantiles_add(&taken, took_s);
         roast__quantiles_add(&events, column_of(search, ROAST_COLUMN_num_events, row));
-        roast__quantiles_add(&waits, wait_of(search, row));
     }
     search->median_s = roast__quantiles_get(&taken, 0.5);
     search->median_events = roast__quantiles_get(&events, 0.5);
-    search->median_wait_s = roast__quantiles_get(&waits, 0.5);
-    bool found = !taken.failed && !events.failed && !waits.failed;
+    bool found = !taken.failed && !events.failed;
     roast__quantiles_release(&taken);
     roast__quantiles_release(&events);
-    roast__quantiles_release(&waits);
-    return found;
+    return found &&
+           roast__typical_chunk_find(&search->typical, search->ctx, is_member, search);
 }
 
 /* ---- stragglers ------------------------------------------------------------------ */
@@ -167,21 +163,14 @@ static bool is_long(const struct tail_search *search, double took_s)
 
 static const char *cause_of(struct tail_search *search, size_t row, double took_s)
 {
-    const struct roast_attempts *attempts = &search->ctx->run->attempts;
-    double excess_s = took_s - search->median_s;
-
     if (is_repeat(search, row))
         return "tried again";
     if (!is_long(search, took_s))
         return "began late";
     if (column_of(search, ROAST_COLUMN_num_events, row) > 1.5 * search->median_events)
         return "more events";
-    if (wait_of(search, row) - search->median_wait_s > 0.5 * excess_s)
-        return "waited longer"; /* for storage, a core or the GIL */
-    if (roast__is_slow_host(&search->hosts, search->ctx,
-                            attempts->processes[attempts->process[row]].host))
-        return "slow host";
-    return "more work per event";
+    return roast__slow_chunk_cause(&search->typical, search->ctx, row,
+                                   took_s - search->median_s, &search->hosts);
 }
 
 static int32_t host_of(const struct roast_run *run, size_t row)
@@ -310,6 +299,7 @@ void roast__summarize_tail(const struct roast_summary_context *ctx)
         done = find_last(&search) && find_medians(&search);
         if (done)
             put_tail(&search, tail);
+        ctx->budget->phases.last_row = search.last;
         done = done && find_stragglers(&search, stragglers);
     }
     summary->failed |= !done;

@@ -2,8 +2,7 @@
 /* chunk_memory.c - the memory of a worker with another chunksize.
  *
  * Resident memory is per process: what is above its lowest value belongs to the chunks of
- * all its threads. The first chunks of a process also bring imports and caches and are
- * left out. Where all chunks have the same size, the part per event cannot be fitted and
+ * all its threads. The first chunks of a process are left out. Where all chunks have the same size, the part per event cannot be fitted and
  * is estimated. */
 #include "analyze/calls.h"
 #include "analyze/findings/chunksize.h"
@@ -15,16 +14,10 @@ static const double USUAL_PER_CHUNK_BYTES = 1e8; /* buffers, independent of even
 static const double USUAL_PER_EVENT_BYTES = 5e4;
 static const double SURE_SIGMAS = 2; /* the limit applies to the peak, not the mean */
 
-struct process {
-    bool any;
-    int64_t first_ns;     /* start of its first chunk */
-    int64_t first_end_ns; /* chunks that start before it are left out */
-    double lowest_bytes;
-};
-
 struct memory_scan {
     const struct roast_summary_context *ctx;
-    struct process *processes;   /* owned */
+    int64_t *first_end_ns;       /* owned; per process */
+    double *lowest_bytes;        /* owned; per process */
     struct roast_linear_fit fit; /* bytes above the lowest over events */
     double lowest_sum;           /* over the same chunks */
 };
@@ -49,8 +42,11 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
                                    const struct roast_summary_context *ctx)
 {
     size_t count = ctx->run->attempts.process_count;
-    struct memory_scan scan = {
-        .ctx = ctx, .processes = roast__alloc(count * sizeof(scan.processes[0]))};
+    struct memory_scan scan = {.ctx = ctx,
+                               .first_end_ns = roast__first_chunk_ends(ctx),
+                               .lowest_bytes =
+                                   roast__alloc(count * sizeof(scan.lowest_bytes[0]))};
+    bool done = scan.first_end_ns && scan.lowest_bytes;
 
     model->base_bytes = model->per_event_bytes = NAN;
     /* workers killed for their memory had none left, even if no sample shows it */
@@ -61,29 +57,26 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
         roast__table_count(roast_summary_table(ctx->summary, ROAST_TABLE_lost_workers),
                            ROAST_COL_lost_workers_ended,
                            roast_leave_reason_info(ROAST_LEAVE_memory)->ended) > 0;
-    if (!scan.processes)
-        return false;
-    /* Three passes: the first chunk of each process, its lowest memory, the fit. */
+    /* Two passes: the lowest memory of each process, the fit. */
     const struct roast_attempts *attempts = &ctx->run->attempts;
-    for (int pass = 0; pass < 3; pass++) {
+    for (size_t i = 0; done && i < count; i++)
+        scan.lowest_bytes[i] = INFINITY;
+    for (int pass = 0; done && pass < 2; pass++) {
         for (size_t row = 0; row < attempts->count; row++) {
-            struct process *process = &scan.processes[attempts->process[row]];
+            int32_t process = attempts->process[row];
+            double *lowest_bytes = &scan.lowest_bytes[process];
             int64_t times[2];
-            if (!is_recorded(&scan, row, times))
+            if (!is_recorded(&scan, row, times) ||
+                times[0] < scan.first_end_ns[process])
                 continue;
             if (pass == 0) {
-                if (!process->any || process->first_ns > times[0])
-                    *process = (struct process){true, times[0], times[1], INFINITY};
-            } else if (times[0] < process->first_end_ns) {
-                continue;
-            } else if (pass == 1) {
-                process->lowest_bytes =
-                    fmin(process->lowest_bytes,
+                *lowest_bytes =
+                    fmin(*lowest_bytes,
                          column_of(&scan, ROAST_COLUMN_rss_before_bytes, row));
             } else {
-                double above = column_of(&scan, ROAST_COLUMN_rss_peak_bytes, row) -
-                               process->lowest_bytes;
-                scan.lowest_sum += process->lowest_bytes;
+                double above =
+                    column_of(&scan, ROAST_COLUMN_rss_peak_bytes, row) - *lowest_bytes;
+                scan.lowest_sum += *lowest_bytes;
                 roast__fit_add(&scan.fit,
                                column_of(&scan, ROAST_COLUMN_num_events, row),
                                above > 0 ? above : 0);
@@ -113,6 +106,7 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
             fmax(0, fit->mean_y - model->per_event_bytes * fit->mean_x) +
             SURE_SIGMAS * sqrt(residual / fit->count);
     }
-    roast__free(scan.processes);
-    return true;
+    roast__free(scan.first_end_ns);
+    roast__free(scan.lowest_bytes);
+    return done;
 }

@@ -3,10 +3,12 @@
  *
  * Opening a file, building events and packing the output are per chunk; reading and
  * computing are per event, unless chunks of different sizes show that a part of them is
- * not. Sending a task and merging its output are added to the cost per chunk. */
+ * not. Sending a task and merging its output are added to the cost per chunk. The first
+ * chunks of each process are left out of the fit, unless there are no others. */
 #include "analyze/findings/chunksize.h"
 
 #include "analyze/budget/budget.h"
+#include "analyze/calls.h"
 #include "analyze/findings/wall_time_model.h"
 #include "analyze/linear_fit.h"
 #include "analyze/recorded.h"
@@ -60,7 +62,7 @@ static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
 }
 
 static void add_chunk(struct fitting *fitting, const struct roast_summary_context *ctx,
-                      size_t row)
+                      size_t row, bool is_first)
 {
     const struct roast_column *columns = ctx->run->attempts.columns;
     int64_t first = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0);
@@ -75,14 +77,65 @@ static void add_chunk(struct fitting *fitting, const struct roast_summary_contex
     fitting->chunks++;
     fitting->events += events;
     fitting->largest = fmax(fitting->largest, events);
-    if (!split_chunk(ctx, row, split))
+    if (is_first || !split_chunk(ctx, row, split))
         return;
     fitting->per_chunk_s += split[0];
     roast__fit_add(&fitting->variable, events, split[1]);
     roast__fit_add(&fitting->all, events, split[0] + split[1]);
 }
 
+int64_t *roast__first_chunk_ends(const struct roast_summary_context *ctx)
+{
+    const struct roast_attempts *attempts = &ctx->run->attempts;
+    size_t count = attempts->process_count;
+    int64_t *starts_ns = roast__alloc(count * sizeof(starts_ns[0]));
+    int64_t *ends_ns = roast__alloc(count * sizeof(ends_ns[0]));
+
+    for (size_t i = 0; starts_ns && ends_ns && i < count; i++) {
+        starts_ns[i] = INT64_MAX;
+        ends_ns[i] = INT64_MIN;
+    }
+    for (size_t row = 0; starts_ns && ends_ns && row < attempts->count; row++) {
+        int32_t process = attempts->process[row];
+        int64_t times[2];
+        if (!roast__is_chunk(ctx, row) ||
+            !roast__attempt_times(attempts, row, &times[0], &times[1]) ||
+            times[0] >= starts_ns[process])
+            continue;
+        starts_ns[process] = times[0];
+        ends_ns[process] = times[1];
+    }
+    if (!starts_ns) {
+        roast__free(ends_ns);
+        ends_ns = NULL;
+    }
+    roast__free(starts_ns);
+    return ends_ns;
+}
+
 /* ---- the fit --------------------------------------------------------------------- */
+
+/* False when out of memory. */
+static bool add_chunks(struct fitting *fitting, const struct roast_summary_context *ctx)
+{
+    const struct roast_attempts *attempts = &ctx->run->attempts;
+    int64_t *ends_ns = roast__first_chunk_ends(ctx);
+    bool done = ends_ns != NULL;
+
+    for (int pass = 0; done && pass < 2 && fitting->variable.count == 0; pass++) {
+        *fitting = (struct fitting){0};
+        for (size_t row = 0; row < attempts->count; row++) {
+            int64_t times[2] = {INT64_MIN, INT64_MIN};
+            if (!roast__is_chunk(ctx, row))
+                continue;
+            (void)roast__attempt_times(attempts, row, &times[0], &times[1]);
+            add_chunk(fitting, ctx, row,
+                      pass == 0 && times[0] < ends_ns[attempts->process[row]]);
+        }
+    }
+    roast__free(ends_ns);
+    return done;
+}
 
 /* The chunksize of the Runner; NaN: not known. */
 static double runner_chunksize(const struct roast_run *run)
@@ -119,10 +172,8 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     *model = (struct roast_chunk_model){0};
     if (!ctx->budget || !(ctx->budget->offered_s > 0))
         return true;
-    for (size_t row = 0; row < ctx->run->attempts.count; row++) {
-        if (roast__is_chunk(ctx, row))
-            add_chunk(&fitting, ctx, row);
-    }
+    if (!add_chunks(&fitting, ctx))
+        return false;
     if (fitting.variable.count == 0)
         return true;
     const struct roast_budget *budget = ctx->budget;
@@ -131,12 +182,11 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     double merging_s = 0;
     model->chunks = fitting.chunks;
     model->events = fitting.events;
-    if (budget->schedule.has_scheduler) {
+    if (budget->schedule.has_scheduler)
         merging_s = budget->total[ROAST_SLICE_reduce];
-        /* in other phases no chunks are sent */
-        model->dispatch_s = budget->by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
-                            budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
-    }
+    /* in other phases no chunks are sent */
+    model->dispatch_s = budget->by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
+                        budget->by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch];
     model->per_chunk_s = fitting.per_chunk_s / fitting.variable.count +
                          roast__fit_constant(&fitting.variable) +
                          (model->dispatch_s + merging_s) / model->chunks;

@@ -55,6 +55,11 @@ bool roast__chunk_model_fit_memory(struct roast_chunk_model *model,
                                    const struct roast_summary_context *ctx);
 bool roast__chunk_model_find_files(struct roast_chunk_model *model,
                                    const struct roast_summary_context *ctx);
+/* Per process: the end of its first chunk. Chunks that start before it also bring imports,
+ * caches and first contact, which no chunksize changes. Returns owned; NULL when out of
+ * memory. */
+int64_t *roast__first_chunk_ends(const struct roast_summary_context *ctx);
+
 void roast__chunk_model_release(struct roast_chunk_model *model);
 
 /* With a chunksize: the number of chunks, the wall time, the memory of a worker (NaN: not

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* findings.c - what to change: runs all rules on one run and ranks the findings.
  *
- * Failures come first, then what saves the most wall time, or costs the most where the
- * saving is not known. Saved thread-seconds shorten the run by thread-seconds / threads.
- * Where the costs of two findings share a slice, each names the other. */
+ * Failures come first, then what saves the most wall time; where that is not known, what
+ * it would save if its cost were spread over all threads. Where the costs of two findings
+ * share a slice, each names the other. */
 #include "analyze/findings/findings.h"
 
 #include <stdlib.h>
@@ -29,6 +29,7 @@ struct ranking {
     struct ranked {
         const struct rule *rule;
         struct roast_finding finding;
+        double weight_s; /* wall time for ranking */
     } all[RULES];
     size_t count;
 };
@@ -42,8 +43,36 @@ void roast__add_cost(const struct roast_rule_input *input,
 
 bool roast__is_significant(const struct roast_rule_input *input, double seconds)
 {
-    return input->offered_s > 0 && seconds >= LIMIT_COST_S &&
-           seconds * 100 >= LIMIT_COST_PERCENT * input->offered_s;
+    double percent = seconds / input->offered_s * 100;
+
+    return input->offered_s > 0 &&
+           ((seconds >= LIMIT_COST_S && percent >= LIMIT_COST_PERCENT) ||
+            (seconds * 1e3 >= LIMIT_SHORT_COST_MS &&
+             percent >= LIMIT_SHORT_COST_PERCENT));
+}
+
+bool roast__saves_enough(const struct roast_rule_input *input, double seconds)
+{
+    return seconds * 100 >= LIMIT_SAVES_PERCENT * input->wall_s &&
+           seconds * 1e3 >= LIMIT_SAVES_MS;
+}
+
+double roast__saves(const struct roast_rule_input *input,
+                    const struct roast_schedule_change *change)
+{
+    if (!*input->schedule)
+        *input->schedule = roast__schedule_model_new(input->ctx);
+    input->ctx->summary->failed |= !*input->schedule;
+    return *input->schedule ? roast__schedule_model_saves(*input->schedule, change)
+                            : NAN;
+}
+
+double roast__saves_cost(const struct roast_rule_input *input,
+                         const struct roast_finding *finding)
+{
+    const struct roast_schedule_change change = {.slices = finding->cost_slices};
+
+    return roast__saves(input, &change);
 }
 
 double roast__percent_of_chunk_time(const struct roast_rule_input *input,
@@ -73,7 +102,7 @@ static int by_rank(const void *a, const void *b)
     int order = (int)right->finding.failure - (int)left->finding.failure;
 
     if (order == 0)
-        order = larger_first(left->finding.saves_s, right->finding.saves_s);
+        order = larger_first(left->weight_s, right->weight_s);
     if (order == 0)
         order = larger_first(left->finding.cost_s, right->finding.cost_s);
     return order != 0 ? order : strcmp(left->rule->id, right->rule->id);
@@ -117,9 +146,9 @@ static void put_finding(roast_table *table, const struct roast_rule_input *input
     put_pattern(table, ROAST_COL_findings_advice, finding, finding->advice,
                 rule->advice);
     roast__fill_number(table, ROAST_COL_findings_cost_thread_seconds, finding->cost_s);
-    if (!finding->saves_unknown)
-        roast__fill_number(table, ROAST_COL_findings_saves_wall_seconds,
-                           finding->saves_s);
+    roast__fill_number(table, ROAST_COL_findings_saves_wall_seconds, finding->saves_s);
+    if (finding->saves_next_run)
+        roast__fill_string(table, ROAST_COL_findings_saves_when, "on the next run");
     for (size_t i = 0; i < ranking->count; i++) {
         if (i != number && ranking->all[i].finding.cost_slices & finding->cost_slices)
             roast__list_add(&overlaps, roast_str_of(ranking->all[i].rule->id));
@@ -130,8 +159,10 @@ static void put_finding(roast_table *table, const struct roast_rule_input *input
 void roast__summarize_findings(const struct roast_summary_context *ctx)
 {
     const struct roast_budget *budget = ctx->budget;
+    struct roast_schedule_model *schedule = NULL;
     struct roast_rule_input input = {
         .ctx = ctx,
+        .schedule = &schedule,
         .slices = budget->total,
         .offered_s = budget->offered_s,
         .wall_s = roast__seconds_between(budget->start_ns, budget->end_ns),
@@ -155,12 +186,11 @@ void roast__summarize_findings(const struct roast_summary_context *ctx)
         rules[i].check(&input, finding);
         if (!finding->found)
             continue;
-        if (isnan(finding->saves_s) && input.threads > 0)
-            finding->saves_s = finding->cost_s / input.threads;
-        if (isnan(finding->cost_s))
-            finding->saves_s = NAN;
         if (finding->saves_s > input.wall_s)
             finding->saves_s = input.wall_s;
+        ranked->weight_s = isnan(finding->saves_s) && input.threads > 0
+                               ? finding->cost_s / input.threads
+                               : finding->saves_s;
         ranking->count++;
     }
     if (ranking && ranking->count > 0)
@@ -169,5 +199,6 @@ void roast__summarize_findings(const struct roast_summary_context *ctx)
         put_finding(table, &input, ranking, i);
     roast__write_verdict(&input);
     roast__chunk_model_release(&input.model);
+    roast__schedule_model_free(schedule);
     roast__free(ranking);
 }

@@ -8,6 +8,7 @@
 
 #include "analyze/budget/budget.h"
 #include "analyze/findings/chunksize.h"
+#include "analyze/findings/schedule_model.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 
@@ -20,7 +21,8 @@ struct roast_rule_input {
     double chunk_time_s; /* thread-seconds inside attempts that count */
     bool on_cluster;
     struct roast_chunk_model model;
-    double best_size; /* chunksize by the model; NaN: no model */
+    double best_size;                       /* chunksize by the model; NaN: no model */
+    struct roast_schedule_model **schedule; /* made for the first saving */
 };
 
 enum { ROAST_PLACEHOLDERS = 12, ROAST_PLACEHOLDER_BYTES = 320 };
@@ -31,8 +33,8 @@ struct roast_finding {
     bool risk;            /* severity at least "medium": the next run may fail */
     uint64_t cost_slices; /* bit n: seconds of slice n */
     double cost_s;        /* thread-seconds; NaN: not known */
-    double saves_s;       /* wall time; NaN: findings.c derives it from the cost */
-    bool saves_unknown;   /* the saving cannot be estimated */
+    double saves_s;       /* wall time; NaN: not known */
+    bool saves_next_run;  /* a one-time cost */
     const char *evidence; /* patterns; NULL: those of the rule */
     const char *advice;
     size_t placeholder_count;
@@ -52,8 +54,17 @@ struct roast_finding {
 void roast__add_cost(const struct roast_rule_input *input,
                      struct roast_finding *finding, enum roast_slice slice);
 
-/* Whether so many thread-seconds are worth a change. */
+/* Whether so many thread-seconds, or so much wall time, is worth a change. */
 bool roast__is_significant(const struct roast_rule_input *input, double seconds);
+bool roast__saves_enough(const struct roast_rule_input *input, double seconds);
+
+/* The wall time that a change saves while chunks run, or that chunks and jobs without
+ * their seconds of the slices of the finding's cost save. Phases without chunks are
+ * wall time already. NaN when out of memory. */
+double roast__saves(const struct roast_rule_input *input,
+                    const struct roast_schedule_change *change);
+double roast__saves_cost(const struct roast_rule_input *input,
+                         const struct roast_finding *finding);
 double roast__percent_of_chunk_time(const struct roast_rule_input *input,
                                     double seconds);
 

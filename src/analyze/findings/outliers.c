@@ -3,19 +3,11 @@
  *
  * An outlier is above the median by three robust standard deviations (1.4826 x the median
  * absolute deviation) and by half of the median, so that noise among equal chunks does
- * not count. The cause is the first one that the numbers support. */
+ * not count. */
 #include "analyze/formulas.h"
-#include "analyze/recorded.h"
+#include "analyze/slow_chunk.h"
 
 enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
-
-/* A measure of a chunk; NaN: not known. */
-typedef double measure(const struct roast_attempts *attempts, size_t row);
-
-struct typical {
-    double median;
-    double limit; /* values above it are outliers */
-};
 
 struct outlier {
     size_t row;
@@ -25,10 +17,9 @@ struct outlier {
 
 struct search {
     const struct roast_summary_context *ctx;
-    struct typical time;                     /* ns per event */
-    struct typical wait;                     /* ns without CPU, per event */
-    struct typical peak;                     /* bytes */
-    struct typical delta;                    /* bytes */
+    double median; /* ns per event */
+    double limit;  /* values above it are outliers */
+    struct roast_typical_chunk typical;
     struct outlier found[MOST_OUTLIERS + 1]; /* largest excess first */
     size_t count;
     struct roast_hosts_seen hosts;
@@ -50,47 +41,21 @@ static double time_per_event(const struct roast_attempts *attempts, size_t row)
     return events > 0 ? number(attempts, ROAST_COLUMN_duration_ns, row) / events : NAN;
 }
 
-static double wait_of(const struct roast_attempts *attempts, size_t row)
+static bool counts(const void *search, size_t row)
 {
-    double wait = number(attempts, ROAST_COLUMN_duration_ns, row) -
-                  number(attempts, ROAST_COLUMN_cpu_ns, row);
+    const struct roast_summary_context *ctx = ((const struct search *)search)->ctx;
 
-    return wait < 0 ? 0 : wait;
+    return ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS;
 }
 
-static double wait_per_event(const struct roast_attempts *attempts, size_t row)
-{
-    double events = number(attempts, ROAST_COLUMN_num_events, row);
-
-    return events > 0 ? wait_of(attempts, row) / events : NAN;
-}
-
-static double memory_peak(const struct roast_attempts *attempts, size_t row)
-{
-    return number(attempts, ROAST_COLUMN_rss_peak_bytes, row);
-}
-
-static double memory_delta(const struct roast_attempts *attempts, size_t row)
-{
-    double delta = number(attempts, ROAST_COLUMN_rss_after_bytes, row) -
-                   number(attempts, ROAST_COLUMN_rss_before_bytes, row);
-
-    return delta < 0 ? 0 : delta;
-}
-
-static bool counts(const struct search *search, size_t row)
-{
-    return search->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS;
-}
-
-/* The median of a measure, or of its distance to a centre that is not NaN. */
-static double median_of(struct search *search, measure *of, double centre)
+/* The median time per event, or of its distance to a centre that is not NaN. */
+static double median_of(struct search *search, double centre)
 {
     const struct roast_attempts *attempts = &search->ctx->run->attempts;
     struct roast_quantiles quantiles = {0};
 
     for (size_t row = 0; row < attempts->count; row++) {
-        double value = of(attempts, row);
+        double value = time_per_event(attempts, row);
         if (!counts(search, row) || isnan(value))
             continue;
         value = isnan(centre) ? value : fabs(value - centre);
@@ -102,14 +67,14 @@ static double median_of(struct search *search, measure *of, double centre)
     return median;
 }
 
-static struct typical typical_of(struct search *search, measure *of)
+static void find_limit(struct search *search)
 {
-    double median = median_of(search, of, NAN);
-
-    if (!(median > 0))
-        return (struct typical){median, INFINITY}; /* nothing to compare with */
-    double sigma = 1.4826 * median_of(search, of, median);
-    return (struct typical){median, fmax(median + 3 * sigma, 1.5 * median)};
+    search->median = median_of(search, NAN);
+    search->limit = INFINITY; /* nothing to compare with */
+    if (!(search->median > 0))
+        return;
+    double sigma = 1.4826 * median_of(search, search->median);
+    search->limit = fmax(search->median + 3 * sigma, 1.5 * search->median);
 }
 
 /* ---- hosts ----------------------------------------------------------------------- */
@@ -162,23 +127,6 @@ static void keep_largest(struct search *search, struct outlier outlier)
         search->count++;
 }
 
-static const char *cause_of(struct search *search, const struct outlier *outlier)
-{
-    const struct roast_attempts *attempts = &search->ctx->run->attempts;
-    double events = number(attempts, ROAST_COLUMN_num_events, outlier->row);
-    double waited = wait_of(attempts, outlier->row) - search->wait.median * events;
-
-    if (waited > 0.5 * outlier->excess_ns)
-        return "slow read";
-    if (memory_peak(attempts, outlier->row) > search->peak.limit ||
-        memory_delta(attempts, outlier->row) > search->delta.limit)
-        return "big memory";
-    if (roast__is_slow_host(&search->hosts, search->ctx,
-                            host_of(attempts, outlier->row)))
-        return "slow host";
-    return "more work per event";
-}
-
 static void put_outlier(struct search *search, roast_table *table,
                         const struct outlier *outlier)
 {
@@ -211,8 +159,11 @@ static void put_outlier(struct search *search, roast_table *table,
     roast__fill_number(table, ROAST_COL_outliers_time_per_event_us,
                        outlier->ns_per_event / 1e3);
     roast__fill_number(table, ROAST_COL_outliers_times_median,
-                       outlier->ns_per_event / search->time.median);
-    roast__fill_string(table, ROAST_COL_outliers_cause, cause_of(search, outlier));
+                       outlier->ns_per_event / search->median);
+    roast__fill_string(table, ROAST_COL_outliers_cause,
+                       roast__slow_chunk_cause(&search->typical, ctx, row,
+                                               outlier->excess_ns / 1e9,
+                                               &search->hosts));
 }
 
 void roast__summarize_outliers(const struct roast_summary_context *ctx)
@@ -222,21 +173,20 @@ void roast__summarize_outliers(const struct roast_summary_context *ctx)
 
     if (ctx->totals->sums.ns_per_event.count < FEWEST_CHUNKS)
         return;
-    search.time = typical_of(&search, time_per_event);
+    find_limit(&search);
     const struct roast_attempts *attempts = &search.ctx->run->attempts;
     for (size_t row = 0; row < attempts->count; row++) {
         double value = time_per_event(attempts, row);
-        if (!counts(&search, row) || !(value > search.time.limit))
+        if (!counts(&search, row) || !(value > search.limit))
             continue;
-        double excess = (value - search.time.median) *
-                        number(attempts, ROAST_COLUMN_num_events, row);
+        double excess =
+            (value - search.median) * number(attempts, ROAST_COLUMN_num_events, row);
         keep_largest(&search, (struct outlier){row, value, excess});
     }
-    if (search.count > 0) {
-        search.wait = typical_of(&search, wait_per_event);
-        search.peak = typical_of(&search, memory_peak);
-        search.delta = typical_of(&search, memory_delta);
-    }
+    search.typical.inside_process = true;
+    if (search.count > 0)
+        search.failed |=
+            !roast__typical_chunk_find(&search.typical, ctx, counts, &search);
     for (size_t i = 0; i < search.count; i++)
         put_outlier(&search, table, &search.found[i]);
     ctx->summary->failed |= search.failed;

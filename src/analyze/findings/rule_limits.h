@@ -2,7 +2,8 @@
 /* rule_limits.h - the thresholds of all rules.
  *
  * A finding needs some seconds and some percent of the worker time, unless something
- * failed: a small cost is not worth a change, and short runs are mostly start and end. */
+ * failed: a small cost is not worth a change. Fewer seconds count in a short run, if they
+ * are a larger part of it. */
 #ifndef ROAST_ANALYZE_FINDINGS_RULE_LIMITS_H
 #define ROAST_ANALYZE_FINDINGS_RULE_LIMITS_H
 
@@ -10,6 +11,9 @@
 enum {
     LIMIT_COST_S = 2,
     LIMIT_COST_PERCENT = 3,    /* from here on a finding is "medium" */
+    LIMIT_SHORT_COST_MS = 500, /* enough where it is so much of a short run: */
+    LIMIT_SHORT_COST_PERCENT = 10,
+    LIMIT_PHASE_MS = 500,      /* of wall time, for a phase without chunks */
     LIMIT_HIGH_PERCENT = 10,   /* from here on "high" */
     LIMIT_CLIENT_PERCENT = 10, /* of the client, which may do other work in the block */
     LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it seems busy */
@@ -18,7 +22,7 @@ enum {
 
 /* Of the time inside chunks. */
 enum {
-    LIMIT_PER_CHUNK_PERCENT = 33, /* independent of events */
+    LIMIT_PER_CHUNK_PERCENT = 10, /* independent of events */
     LIMIT_WAIT_PERCENT = 10,      /* for data */
     LIMIT_DECOMPRESS_PERCENT = 20,
     LIMIT_BLOCKED_PERCENT = 15,
@@ -26,8 +30,12 @@ enum {
     LIMIT_GC_PERCENT = 5,
 };
 
-/* Of the wall time: what another chunksize must save, and the least saving shown. */
-enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SHOWN_PERCENT = 1 };
+/* Of the wall time: what another chunksize or order must save, and the least saving
+ * shown. */
+enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SAVES_MS = 200, LIMIT_SHOWN_PERCENT = 1 };
+
+/* What remains of decompressing after files were rewritten with ZSTD, in percent. */
+enum { LIMIT_ZSTD_OF_LZMA_PERCENT = 15, LIMIT_ZSTD_OF_ZLIB_PERCENT = 50 };
 
 /* Of chunks. */
 enum {
@@ -36,6 +44,7 @@ enum {
     LIMIT_TARGET_TASK_S = 2,      /* what is advised instead */
     LIMIT_UNEVEN_TIMES = 3,       /* a chunk of one dataset against the others */
     LIMIT_SLOW_TIMES = 2,         /* the last chunk against the median */
+    LIMIT_TAIL_PERCENT = 80,      /* of the tail, by the dataset that is named */
     LIMIT_SMALL_REQUEST_KB = 256, /* requests below it are better bundled */
     LIMIT_CACHED_READ_MS = 5,     /* a read from the page cache takes less */
 };

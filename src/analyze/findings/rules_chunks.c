@@ -2,9 +2,10 @@
 /* rules_chunks.c - rules about how the work is split: chunks, files, tasks, threads.
  *
  * Every suggested chunksize comes from the same wall-time model (chunksize.c). */
+#include "analyze/calls.h"
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
-#include "base/str.h"
+#include "analyze/recorded.h"
 
 /* The slices of what the model counts as the fixed cost of a chunk. */
 static void add_cost_per_chunk(const struct roast_rule_input *input,
@@ -13,10 +14,9 @@ static void add_cost_per_chunk(const struct roast_rule_input *input,
     roast__add_cost(input, finding, ROAST_SLICE_open);
     roast__add_cost(input, finding, ROAST_SLICE_form);
     roast__add_cost(input, finding, ROAST_SLICE_result);
-    if (!input->on_cluster)
-        return;
     roast__add_cost(input, finding, ROAST_SLICE_dispatch);
-    roast__add_cost(input, finding, ROAST_SLICE_reduce);
+    if (input->on_cluster)
+        roast__add_cost(input, finding, ROAST_SLICE_reduce);
 }
 
 /* Whether the fixed cost is a large part of a chunk. */
@@ -83,11 +83,6 @@ static double saved_by(const struct roast_rule_input *input, double size)
            roast__chunk_model_wall(&input->model, size);
 }
 
-static bool saves_enough(const struct roast_rule_input *input, double saves_s)
-{
-    return saves_s * 100 >= LIMIT_SAVES_PERCENT * input->wall_s;
-}
-
 /* The largest number of threads that the run had for some time. */
 static double peak_threads(const struct roast_rule_input *input)
 {
@@ -117,7 +112,8 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *input,
     add_cost_per_chunk(input, finding);
     finding->cost_s = fewer * model->per_chunk_s;
     finding->saves_s = saves_s;
-    finding->found = best > model->current_size && saves_enough(input, saves_s) &&
+    finding->found = best > model->current_size &&
+                     roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
     set_chunksizes(input, finding, best);
@@ -141,7 +137,7 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
     add_cost_per_chunk(input, finding);
     finding->cost_s = (model->chunks - chunks) * model->per_chunk_s;
     finding->saves_s = saves_s;
-    finding->found = chunks < model->chunks && saves_enough(input, saves_s) &&
+    finding->found = chunks < model->chunks && roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
     roast__set_integer(finding, "files", model->files);
@@ -149,31 +145,75 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
     set_memory_change(finding, model, &merged, best);
 }
 
+/* ---- short tasks ----------------------------------------------------------------- */
+
+/* Tasks of chunks, or of whatever else the run sent to its workers. */
+struct short_tasks {
+    double count;
+    double seconds; /* of one */
+    double cost_s;  /* threads that waited for them, while there were any */
+};
+
+/* Whether tasks are so short that sending them costs more than it should. */
+static bool are_tasks_short(const struct roast_rule_input *input,
+                            struct short_tasks *tasks)
+{
+    const struct roast_budget *budget = input->ctx->budget;
+    const roast_slices *by_phase = budget->by_phase;
+    double worked_s = 0;
+
+    *tasks = (struct short_tasks){0};
+    for (size_t i = 0; i < budget->schedule.job_count; i++) {
+        const struct roast_job *job = &budget->schedule.jobs[i];
+        if (job->kind != ROAST_SLICE_unexplained && job->kind != ROAST_SLICE_other)
+            continue;
+        tasks->count++;
+        worked_s += roast__seconds_between(job->start_ns, job->stop_ns);
+    }
+    tasks->seconds = worked_s / tasks->count;
+    tasks->cost_s = by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
+                    by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch] +
+                    by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_idle_starved];
+    return tasks->seconds * 1e3 < LIMIT_SHORT_TASK_MS &&
+           tasks->count >= LIMIT_MANY_CHUNKS * peak_threads(input) &&
+           roast__is_significant(input, tasks->cost_s);
+}
+
 void roast__rule_tasks_too_short(const struct roast_rule_input *input,
                                  struct roast_finding *finding)
 {
     const struct roast_chunk_model *model = &input->model;
-    double events_s = model->per_event_s * model->events;
-    double chunk_s = input->chunk_time_s / model->chunks;
+    struct short_tasks tasks;
 
-    roast__add_cost(input, finding, ROAST_SLICE_dispatch);
-    finding->cost_s = model->dispatch_s; /* without preprocessing and merging */
-    if (!input->on_cluster || !has_many_chunks(input) || !(events_s > 0) ||
-        !(chunk_s * 1e3 < LIMIT_SHORT_TASK_MS) ||
-        !roast__is_significant(input, finding->cost_s))
+    if (!are_tasks_short(input, &tasks))
         return;
+    finding->cost_slices =
+        UINT64_C(1) << ROAST_SLICE_dispatch | UINT64_C(1) << ROAST_SLICE_idle_starved;
+    finding->cost_s = tasks.cost_s;
+    roast__set_number(finding, "waited", tasks.cost_s, "s");
+    roast__set_number(finding, "seconds", tasks.seconds, "s");
+    roast__set_count(finding, "tasks", tasks.count, "task");
+    if (!(model->chunks > 0)) { /* tasks of the user's own */
+        double together = ceil(LIMIT_TARGET_TASK_S / tasks.seconds);
+        const struct roast_schedule_change fewer = {.slices = finding->cost_slices,
+                                                    .part = 1 - 1 / together};
+        finding->saves_s = roast__saves(input, &fewer);
+        finding->found = roast__saves_enough(input, finding->saves_s);
+        roast__set_integer(finding, "together", together);
+        finding->advice = "more work in each task: {together} of these calls in one "
+                          "take about 2 s";
+        return;
+    }
     /* Where the model has no better size: tasks of the usual length, at most one per
      * thread. */
-    double usual = model->current_size * LIMIT_TARGET_TASK_S / chunk_s;
+    double usual = model->current_size * LIMIT_TARGET_TASK_S / tasks.seconds;
     double size = input->best_size != model->current_size
                       ? input->best_size
                       : roast__round_size(fmin(usual, model->events / model->threads));
     finding->saves_s = saved_by(input, size);
     finding->found = size > model->current_size && finding->saves_s > 0 &&
                      roast__chunk_model_fits(model, size);
-    roast__set_number(finding, "dispatch", finding->cost_s, "s");
     roast__set_count(finding, "chunks", model->chunks, "chunk");
-    roast__set_number(finding, "seconds", chunk_s, "s");
     set_chunksizes(input, finding, size);
     set_memory_change(finding, model, model, size);
 }
@@ -198,7 +238,7 @@ void roast__rule_few_threads_busy(const struct roast_rule_input *input,
     roast__set_count(finding, "threads", threads, "thread");
     set_chunksizes(input, finding, best);
     roast__set_integer(finding, "new_chunks", roast__chunk_model_chunks(model, best));
-    if (best < model->current_size && saves_enough(input, saves_s))
+    if (best < model->current_size && roast__saves_enough(input, saves_s))
         return;
     finding->saves_s = 0;
     finding->advice = "smaller chunks would not be faster: request fewer threads, "
@@ -208,11 +248,15 @@ void roast__rule_few_threads_busy(const struct roast_rule_input *input,
 void roast__rule_no_work_sent(const struct roast_rule_input *input,
                               struct roast_finding *finding)
 {
+    struct short_tasks tasks;
+
     roast__add_cost(input, finding, ROAST_SLICE_idle_starved);
     if (!input->on_cluster || !has_many_chunks(input) ||
-        !roast__is_significant(input, finding->cost_s))
+        !roast__is_significant(input, finding->cost_s) ||
+        are_tasks_short(input, &tasks)) /* that is the reason then */
         return;
     finding->found = true;
+    finding->saves_s = roast__saves_cost(input, finding);
     roast__set_number(finding, "idle", finding->cost_s, "s");
     roast__set_count(finding, "chunks", input->model.chunks, "chunk");
     roast__set_count(finding, "threads", peak_threads(input), "thread");
@@ -226,11 +270,11 @@ void roast__rule_no_work_sent(const struct roast_rule_input *input,
 /* The tail of the call whose last chunks cost most (tail.c). */
 struct tail {
     double seconds;
-    double lost_s;
     double chunks; /* running when it began */
     double median_s;
     double last_s;
-    struct roast_str dataset, file, host, cause; /* of the last chunk */
+    size_t last_row;
+    struct roast_str file, host, cause; /* of the last chunk */
 };
 
 static struct tail read_tail(const struct roast_rule_input *input)
@@ -239,27 +283,108 @@ static struct tail read_tail(const struct roast_rule_input *input)
 
     return (struct tail){
         .seconds = roast_table_number(table, 0, ROAST_COL_tail_seconds),
-        .lost_s = roast_table_number(table, 0, ROAST_COL_tail_thread_seconds_lost),
         .chunks = roast_table_number(table, 0, ROAST_COL_tail_chunks),
         .median_s = roast_table_number(table, 0, ROAST_COL_tail_median_seconds),
         .last_s = roast_table_number(table, 0, ROAST_COL_tail_last_seconds),
-        .dataset = roast_table_text(table, 0, ROAST_COL_tail_last_dataset),
+        .last_row = input->ctx->budget->phases.last_row,
         .file = roast_table_text(table, 0, ROAST_COL_tail_last_file),
         .host = roast_table_text(table, 0, ROAST_COL_tail_last_host),
         .cause = roast_table_text(table, 0, ROAST_COL_tail_last_cause),
     };
 }
 
-/* The wall time saved if the last chunk is as fast as the others, or starts earlier: the
- * time that threads waited for it, at most its time above the median. */
-static void set_tail_saving(const struct roast_rule_input *input,
-                            struct roast_finding *finding, const struct tail *tail)
-{
-    double waited_s = tail->lost_s / input->threads;
-    double longer_s = tail->last_s - tail->median_s;
+/* The chunks of one dataset against all others: whole attempts. */
+struct dataset_share {
+    int32_t dataset;  /* a string */
+    double chunks[2]; /* of it, of others */
+    double seconds[2];
+    double tail_s[2]; /* inside the tail */
+};
 
-    finding->saves_unknown = isnan(waited_s) || isnan(longer_s);
-    finding->saves_s = finding->saves_unknown ? NAN : fmax(0, fmin(waited_s, longer_s));
+static struct dataset_share share_of_dataset(const struct roast_rule_input *input,
+                                             const struct tail *tail)
+{
+    const struct roast_attempts *attempts = &input->ctx->run->attempts;
+    const struct roast_phases *phases = &input->ctx->budget->phases;
+    bool any = tail->last_row < attempts->count;
+    int32_t source = any ? attempts->source[tail->last_row] : -1;
+    struct dataset_share share = {
+        .dataset = source >= 0 ? attempts->sources[source].dataset : ROAST_NO_STRING};
+    int64_t times[2], last_ns = INT64_MIN;
+
+    if (share.dataset == ROAST_NO_STRING)
+        return share;
+    if (roast__attempt_times(attempts, tail->last_row, &times[0], &times[1]))
+        last_ns = times[1];
+    const struct roast_tail *own = NULL; /* the tail that ends with the last chunk */
+    for (size_t i = 0; i < phases->tail_count && !own; i++) {
+        if (phases->tails[i].from_ns < last_ns)
+            own = phases->tails[i].to_ns >= last_ns ? &phases->tails[i] : NULL;
+    }
+    for (size_t row = 0; own && row < attempts->count; row++) {
+        if (!roast__is_chunk(input->ctx, row) ||
+            !roast__attempt_times(attempts, row, &times[0], &times[1]))
+            continue;
+        int32_t of = attempts->source[row];
+        int other = of < 0 || attempts->sources[of].dataset != share.dataset;
+        share.chunks[other]++;
+        share.seconds[other] += roast__seconds_between(times[0], times[1]);
+        share.tail_s[other] +=
+            roast__seconds_between(times[0] > own->from_ns ? times[0] : own->from_ns,
+                                   times[1] < own->to_ns ? times[1] : own->to_ns);
+    }
+    return share;
+}
+
+/* Whether the chunks of one dataset are the tail, and would not be if they came first. */
+static bool is_dataset_the_tail(const struct roast_rule_input *input,
+                                const struct tail *tail, struct dataset_share *share,
+                                double *saves_s)
+{
+    *share = share_of_dataset(input, tail);
+    double tail_s = share->tail_s[0] + share->tail_s[1];
+    double slow_s = share->seconds[0] / share->chunks[0];
+    double others_s = share->seconds[1] / share->chunks[1];
+
+    if (!(share->chunks[0] > 1) || !(slow_s > LIMIT_UNEVEN_TIMES * others_s) ||
+        share->tail_s[0] * 100 < LIMIT_TAIL_PERCENT * tail_s)
+        return false;
+    const struct roast_schedule_change first = {.first_dataset = share->dataset + 1};
+    *saves_s = roast__saves(input, &first);
+    return roast__saves_enough(input, *saves_s);
+}
+
+void roast__rule_uneven_datasets(const struct roast_rule_input *input,
+                                 struct roast_finding *finding)
+{
+    struct tail tail = read_tail(input);
+    struct dataset_share share;
+
+    roast__add_cost(input, finding, ROAST_SLICE_idle_tail);
+    if (!roast__is_significant(input, finding->cost_s) ||
+        !is_dataset_the_tail(input, &tail, &share, &finding->saves_s))
+        return;
+    finding->found = true;
+    roast__set_text(finding, "dataset",
+                    roast__strings_get(&input->ctx->run->strings, share.dataset));
+    roast__set_number(finding, "slow", share.seconds[0] / share.chunks[0], "s");
+    roast__set_number(finding, "others", share.seconds[1] / share.chunks[1], "s");
+    roast__set_number(finding, "tail", tail.seconds, "s");
+}
+
+/* What the last chunk costs: first because it started late, or else because it is slow.
+ * 0: neither saves enough. */
+static double saves_of_last(const struct roast_rule_input *input,
+                            const struct tail *tail, bool *starts_late)
+{
+    const struct roast_schedule_change first = {.first_row = tail->last_row + 1};
+    const struct roast_schedule_change faster = {.longest_s = tail->median_s};
+    double saves_s = roast__saves(input, &first);
+
+    *starts_late = roast__saves_enough(input, saves_s);
+    if (!*starts_late)
+        saves_s = roast__saves(input, &faster);
+    return roast__saves_enough(input, saves_s) ? saves_s : 0;
 }
 
 void roast__rule_last_chunks(const struct roast_rule_input *input,
@@ -267,18 +392,24 @@ void roast__rule_last_chunks(const struct roast_rule_input *input,
 {
     const struct roast_chunk_model *model = &input->model;
     struct tail tail = read_tail(input);
+    struct dataset_share share;
+    bool starts_late = false;
+    double saves_s;
 
     roast__add_cost(input, finding, ROAST_SLICE_idle_tail);
     if (model->chunks < peak_threads(input) ||
-        !roast__is_significant(input, finding->cost_s))
+        !roast__is_significant(input, finding->cost_s) ||
+        is_dataset_the_tail(input, &tail, &share, &saves_s))
         return;
-    bool is_slow = tail.last_s > LIMIT_SLOW_TIMES * tail.median_s;
-    finding->saves_s = saved_by(input, input->best_size);
-    if (is_slow)
-        set_tail_saving(input, finding, &tail);
+    double slow_s = tail.last_s > LIMIT_SLOW_TIMES * tail.median_s
+                        ? saves_of_last(input, &tail, &starts_late)
+                        : 0;
     /* some threads always end before others */
-    finding->found = is_slow || (input->best_size < model->current_size &&
-                                 saves_enough(input, finding->saves_s));
+    double smaller_s =
+        input->best_size < model->current_size ? saved_by(input, input->best_size) : 0;
+    bool is_slow = slow_s > 0;
+    finding->saves_s = is_slow ? slow_s : smaller_s;
+    finding->found = is_slow || roast__saves_enough(input, smaller_s);
     roast__set_number(finding, "tail", tail.seconds, "s");
     roast__set_count(finding, "count", tail.chunks, "chunk");
     roast__set_number(finding, "seconds", tail.last_s, "s");
@@ -290,44 +421,11 @@ void roast__rule_last_chunks(const struct roast_rule_input *input,
     set_chunksizes(input, finding, input->best_size);
     if (is_slow)
         finding->advice =
-            "see why {file} took so long on {host}{?cause}: "
-            "get_metrics()['stragglers']; "
-            "put it first in the fileset // see why the last chunk took so long: "
-            "get_metrics()['stragglers']";
-}
-
-/* ---- datasets -------------------------------------------------------------------- */
-
-void roast__rule_uneven_datasets(const struct roast_rule_input *input,
-                                 struct roast_finding *finding)
-{
-    struct tail tail = read_tail(input);
-    double means[2];
-
-    roast__add_cost(input, finding, ROAST_SLICE_idle_tail);
-    if (!roast__is_significant(input, finding->cost_s) || !tail.dataset.data)
-        return;
-    /* The mean time in process() of the chunks of this dataset, and of all others. */
-    const struct roast_run *run = input->ctx->run;
-    double sums[2] = {0, 0}, chunks[2] = {0, 0};
-    for (size_t i = 0; i < run->attempts.source_count; i++) {
-        const struct roast_group *group = &input->ctx->totals->of_source[i + 1];
-        struct roast_str dataset =
-            roast__strings_get(&run->strings, run->attempts.sources[i].dataset);
-        int other = !dataset.data || !roast__str_equal(dataset, tail.dataset);
-        sums[other] += group->sums[ROAST_DURATION_NS] / 1e9;
-        chunks[other] += group->chunks - group->without[ROAST_DURATION_NS];
-    }
-    for (int i = 0; i < 2; i++)
-        means[i] = chunks[i] > 0 ? sums[i] / chunks[i] : NAN;
-    finding->found = means[0] > LIMIT_UNEVEN_TIMES * means[1];
-    if (!finding->found)
-        return;
-    double size = input->model.current_size * means[1] / means[0];
-    set_tail_saving(input, finding, &tail);
-    roast__set_text(finding, "dataset", tail.dataset);
-    roast__set_number(finding, "slow", means[0], "s");
-    roast__set_number(finding, "others", means[1], "s");
-    roast__set_number(finding, "tail", tail.seconds, "s");
-    roast__set_integer(finding, "suggested", roast__round_size(size));
+            starts_late
+                ? "put {file} first in the fileset; see why it took so long on "
+                  "{host}{?cause}: get_metrics()['stragglers'] // start the slow chunk "
+                  "first: get_metrics()['stragglers']"
+                : "see why {file} took so long on {host}{?cause}: "
+                  "get_metrics()['stragglers'] // see why the last chunk took so long: "
+                  "get_metrics()['stragglers']";
 }

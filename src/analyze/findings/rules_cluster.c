@@ -34,7 +34,8 @@ void roast__rule_waiting_for_workers(const struct roast_rule_input *input,
     if (!finding->found)
         return;
     finding->cost_s = missing_s;
-    finding->saves_s = missing_s / threads;
+    const struct roast_schedule_change at_once = {.all_threads_from_start = true};
+    finding->saves_s = roast__saves(input, &at_once);
     roast__set_number(finding, "missing", missing_s, "s");
     roast__set_number(
         finding, "seconds",
@@ -65,6 +66,7 @@ void roast__rule_merging(const struct roast_rule_input *input,
         roast__is_significant(input, finding->cost_s) && (by_workers || client_merged);
     if (!finding->found)
         return;
+    finding->saves_s = phase_s + roast__saves_cost(input, finding);
     roast__set_number(finding, "reduce",
                       by_workers ? input->slices[ROAST_SLICE_reduce] : phase_s, "s");
     roast__set_text(finding, "time_kind",
@@ -83,26 +85,28 @@ static void set_client(const struct roast_rule_input *input,
                                      roast_str_of("client")));
 }
 
+/* Whether a phase without chunks is worth a change: threads are idle in it, but no longer
+ * than it lasts. The limit is higher where the `with` block may do other work. */
+static bool is_long_phase(const struct roast_rule_input *input,
+                          const struct roast_finding *finding, double least_percent)
+{
+    return roast__is_significant(input, finding->cost_s) &&
+           finding->cost_s * 100 >= least_percent * input->offered_s &&
+           finding->saves_s * 1e3 >= LIMIT_PHASE_MS;
+}
+
 void roast__rule_client_imports(const struct roast_rule_input *input,
                                 struct roast_finding *finding)
 {
     if (input->ctx->budget->schedule.job_count == 0)
         return; /* there is no first task */
     roast__add_cost(input, finding, ROAST_SLICE_idle_client_before);
-    finding->found = roast__is_significant(input, finding->cost_s);
-    if (!finding->found)
-        return;
-    roast__set_number(finding, "seconds", phase_seconds(input, ROAST_PHASE_BEFORE),
-                      "s");
-    roast__set_number(finding, "threads", input->threads, "");
+    finding->saves_s = phase_seconds(input, ROAST_PHASE_BEFORE);
+    finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
+    roast__set_number(finding, "seconds", finding->saves_s, "s");
+    if (input->on_cluster) /* else its workers are not there yet */
+        roast__set_number(finding, "threads", input->threads, "");
     set_client(input, finding);
-}
-
-/* The limit is higher where the `with` block may do other work than the run. */
-static bool is_above_client_limit(const struct roast_rule_input *input, double seconds)
-{
-    return roast__is_significant(input, seconds) &&
-           seconds * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s;
 }
 
 void roast__rule_client_busy(const struct roast_rule_input *input,
@@ -110,11 +114,10 @@ void roast__rule_client_busy(const struct roast_rule_input *input,
 {
     roast__add_cost(input, finding, ROAST_SLICE_idle_client_between);
     roast__add_cost(input, finding, ROAST_SLICE_idle_client_after);
-    finding->found = is_above_client_limit(input, finding->cost_s);
-    roast__set_number(finding, "seconds",
-                      phase_seconds(input, ROAST_PHASE_BETWEEN) +
-                          phase_seconds(input, ROAST_PHASE_AFTER),
-                      "s");
+    finding->saves_s = phase_seconds(input, ROAST_PHASE_BETWEEN) +
+                       phase_seconds(input, ROAST_PHASE_AFTER);
+    finding->found = is_long_phase(input, finding, LIMIT_CLIENT_PERCENT);
+    roast__set_number(finding, "seconds", finding->saves_s, "s");
     set_client(input, finding);
 }
 
@@ -123,9 +126,10 @@ void roast__rule_preprocessing(const struct roast_rule_input *input,
 {
     roast__add_cost(input, finding, ROAST_SLICE_preprocess);
     roast__add_cost(input, finding, ROAST_SLICE_idle_preprocess);
-    finding->found = is_above_client_limit(input, finding->cost_s);
-    roast__set_number(finding, "seconds", phase_seconds(input, ROAST_PHASE_PREPROCESS),
-                      "s");
+    finding->saves_s = phase_seconds(input, ROAST_PHASE_PREPROCESS);
+    finding->found = is_long_phase(input, finding, LIMIT_CLIENT_PERCENT);
+    finding->saves_next_run = true;
+    roast__set_number(finding, "seconds", finding->saves_s, "s");
     roast__set_number(finding, "idle", input->slices[ROAST_SLICE_idle_preprocess], "s");
 }
 
@@ -136,8 +140,15 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
 {
     roast__add_cost(input, finding, ROAST_SLICE_import);
     roast__add_cost(input, finding, ROAST_SLICE_dispatch_first);
-    finding->found = is_above_client_limit(input, finding->cost_s);
-    roast__set_number(finding, "seconds", finding->cost_s, "s");
+    finding->found = roast__is_significant(input, finding->cost_s) &&
+                     finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s;
+    if (!finding->found)
+        return;
+    finding->saves_s = roast__saves_cost(input, finding);
+    finding->saves_next_run = true;
+    roast__set_number(finding, "imports", input->slices[ROAST_SLICE_import], "s");
+    roast__set_number(finding, "contact", input->slices[ROAST_SLICE_dispatch_first],
+                      "s");
     roast__set_count(finding, "workers",
                      roast__input_metric(input, ROAST_METRIC_peak_workers), "worker");
     if (!input->on_cluster)
@@ -152,6 +163,9 @@ void roast__rule_foreign_tasks(const struct roast_rule_input *input,
 {
     roast__add_cost(input, finding, ROAST_SLICE_foreign);
     finding->found = roast__is_significant(input, finding->cost_s);
+    if (!finding->found)
+        return;
+    finding->saves_s = roast__saves_cost(input, finding);
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", finding->cost_s / input->offered_s * 100,
                       "%");

@@ -68,7 +68,6 @@ void roast__rule_gil(const struct roast_rule_input *input,
                         roast_table_number(split, 0, ROAST_COL_chunk_split_runqueue)));
     finding->cost_slices = chunk_slices;
     finding->cost_s = blocked;
-    finding->saves_unknown = true; /* there may be no free core for more threads */
     finding->found = threads > 1 && is_blocked(input, blocked, all);
     roast__set_number(finding, "blocked", blocked, "s");
     roast__set_number(finding, "percent", blocked / all * 100, "%");
@@ -99,7 +98,6 @@ void roast__rule_overloaded(const struct roast_rule_input *input,
 
     finding->cost_slices = chunk_slices;
     finding->cost_s = runqueue;
-    finding->saves_unknown = true; /* fewer threads are not faster by that much */
     finding->found = runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all &&
                      roast__is_significant(input, runqueue);
     roast__set_number(finding, "runqueue", runqueue, "s");
@@ -121,7 +119,6 @@ void roast__rule_garbage_collection(const struct roast_rule_input *input,
 
     finding->cost_slices = chunk_slices;
     finding->cost_s = seconds;
-    finding->saves_unknown = true; /* some of it is needed */
     finding->found =
         percent >= LIMIT_GC_PERCENT && roast__is_significant(input, seconds);
     roast__set_number(finding, "seconds", seconds, "s");

@@ -210,9 +210,10 @@ void roast__rule_failures(const struct roast_rule_input *input,
     if (!finding->found)
         return;
     finding->failure = !resolved;
-    finding->saves_unknown = !resolved; /* missing chunks still have to run */
     finding->risk = true;
     roast__add_cost(input, finding, ROAST_SLICE_failed);
+    if (resolved) /* missing chunks still have to run */
+        finding->saves_s = roast__saves_cost(input, finding);
     struct roast_str error = roast_table_text(table, first, ROAST_COL_failures_error);
     roast__set_count(finding, "attempts", attempts, "attempt");
     roast__set_text(finding, "error",

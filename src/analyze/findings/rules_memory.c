@@ -206,7 +206,6 @@ void roast__rule_spilling(const struct roast_rule_input *input,
         return;
     finding->risk = true;
     finding->cost_s = seconds > 0 ? seconds : NAN;
-    finding->saves_unknown = true; /* how many threads waited is not known */
     roast__set_number(finding, "spilled", spilled, "B");
     roast__set_text(finding, "when",
                     roast_str_of(peak >= spilled ? "on disk at the peak"

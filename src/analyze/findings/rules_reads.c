@@ -102,6 +102,10 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
         roast__percent_of_chunk_time(input, finding->cost_s) >= LIMIT_WAIT_PERCENT;
     if (!finding->found)
         return;
+    const struct roast_schedule_change near = {
+        .slices = UINT64_C(1) << ROAST_SLICE_fetch,
+        .times = UINT64_C(1) << ROAST_ITEM_storage_wait};
+    finding->saves_s = roast__saves(input, &near);
     roast__set_number(finding, "wait", finding->cost_s, "s");
     struct slowest_endpoint slowest =
         find_slowest(summary->tables[ROAST_TABLE_endpoints]);
@@ -112,6 +116,7 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
     set_wait(finding, &slowest);
     roast__set_number(finding, "request_bytes", request_bytes, "B");
     if (slowest.is_most && is_from_cache(input, &slowest)) {
+        finding->saves_s = NAN; /* mapped pages are not free either */
         finding->advice =
             "the disk is not slow, the time goes into passing bytes between threads: "
             "uproot_options=dict(handler=uproot.MemmapSource) in runner.run()";
@@ -132,6 +137,20 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
 }
 
 /* ---- decompression --------------------------------------------------------------- */
+
+/* What files rewritten with ZSTD save; of other codecs it is not known. */
+static void set_rewritten(const struct roast_rule_input *input,
+                          struct roast_finding *finding, const char *codec)
+{
+    static const char *const deflate[] = {"zlib", "gzip", NULL};
+    bool is_lzma = strcmp(codec, "lzma") == 0;
+    int remains = is_lzma ? LIMIT_ZSTD_OF_LZMA_PERCENT : LIMIT_ZSTD_OF_ZLIB_PERCENT;
+    const struct roast_schedule_change faster = {
+        .slices = UINT64_C(1) << ROAST_SLICE_decompress, .part = 1 - remains / 100.0};
+
+    if (is_lzma || roast__str_is_one_of(roast_str_of(codec), deflate))
+        finding->saves_s = roast__saves(input, &faster);
+}
 
 void roast__rule_decompression(const struct roast_rule_input *input,
                                struct roast_finding *finding)
@@ -158,6 +177,7 @@ void roast__rule_decompression(const struct roast_rule_input *input,
         }
     }
     roast__set_text(finding, "codec", roast_str_of(codec));
+    set_rewritten(input, finding, codec);
     if (roast__str_is_one_of(roast_str_of(codec), fast))
         finding->advice = "read fewer columns: get_metrics()['branch_costs'] has what "
                           "each costs; {codec} is fast already";
@@ -193,6 +213,12 @@ void roast__rule_unused_columns(const struct roast_rule_input *input,
     finding->cost_slices = UINT64_C(1) << ROAST_SLICE_fetch |
                            UINT64_C(1) << ROAST_SLICE_decompress |
                            UINT64_C(1) << ROAST_SLICE_interpret;
+    double read_s = input->slices[ROAST_SLICE_fetch] +
+                    input->slices[ROAST_SLICE_decompress] +
+                    input->slices[ROAST_SLICE_interpret];
+    const struct roast_schedule_change fewer = {.slices = finding->cost_slices,
+                                                .part = fmin(1, seconds / read_s)};
+    finding->saves_s = roast__saves(input, &fewer);
     roast__set_number(finding, "unused", unused, "");
     roast__set_number(finding, "columns", columns, "");
     roast__set_number(finding, "bytes", bytes, "B");

@@ -46,8 +46,12 @@ static void put_saving(struct roast_buf *out, const roast_table *findings, size_
     double saves_s =
         roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
 
-    if (saves_s * 100 >= LIMIT_SHOWN_PERCENT * wall_s)
-        put(out, " (saves about %s)", roast_number(saves_s, "s").text);
+    if (saves_s * 100 < LIMIT_SHOWN_PERCENT * wall_s || isnan(saves_s))
+        return;
+    struct roast_str when =
+        roast_table_text(findings, row, ROAST_COL_findings_saves_when);
+    put(out, " (saves about %s%s%.*s)", roast_number(saves_s, "s").text,
+        when.data ? " " : "", (int)when.size_bytes, when.data ? when.data : "");
 }
 
 static void put_findings(struct roast_buf *out, const roast_table *findings,

@@ -92,7 +92,7 @@ static void test_why_it_took_so_long(void **state)
 
     (void)state;
     assert_cause(run_with_a_straggler((struct frame){.cpu = 1, .events = 100}),
-                 "waited longer");
+                 "waited inside process()");
     assert_cause(run_with_a_straggler((struct frame){.cpu = 7, .events = 900}),
                  "more events");
     assert_cause(

@@ -278,8 +278,15 @@ static void test_waiting_of_other_tasks_is_left_out(void **state)
 static struct roast_finding short_tasks(double per_chunk_s, double best_size)
 {
     struct roast_file_sizes sizes[] = {{4, 1e6}};
+    static struct roast_job jobs[400];
+    struct roast_budget budget = {.schedule = {.jobs = jobs, .job_count = 400}};
     roast_summary *summary = diagnose((struct patient){.chunks = 400});
-    const struct roast_summary_context ctx = {.summary = summary};
+    const struct roast_summary_context ctx = {.summary = summary, .budget = &budget};
+
+    budget.by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] = 20;
+    for (int i = 0; i < 400; i++)
+        jobs[i] =
+            (struct roast_job){.kind = ROAST_SLICE_unexplained, .stop_ns = 200000000};
     const struct roast_rule_input at = {.ctx = &ctx,
                                         .slices = (const roast_slices){0},
                                         .offered_s = 100,
@@ -320,7 +327,7 @@ static void test_longer_tasks_are_advised_where_they_are_quicker(void **state)
     assert_near(best.saves_s, (400 - 40) * 0.05 / 4 - (2.05 - 0.25) * 0.75 / 2);
     struct roast_finding usual = short_tasks(0.05, 1e4); /* 2 s each */
     assert_true(usual.found);
-    assert_near(usual.saves_s, best.saves_s);
+    assert_true(fabs(usual.saves_s - best.saves_s) < 0.1);
 }
 
 /* A lost chunk does not explain threads that wait for other chunks. */
@@ -355,8 +362,8 @@ static void test_no_work_beside_a_lost_chunk(void **state)
 
 /* ---- the tail -------------------------------------------------------------------- */
 
-/* 41 chunks on four threads, the last one 8 s long: the others wait 7 s of these on
- * three threads, and it takes 7 s longer than the rest. */
+/* 41 chunks on four threads, the last one 8.05 s long after ten rounds of 1.05 s. If it
+ * comes first, 24 others run beside it and four rounds follow. */
 static void test_what_a_slow_chunk_costs(void **state)
 {
     roast_summary *summary =
@@ -366,12 +373,12 @@ static void test_what_a_slow_chunk_costs(void **state)
     (void)state;
     assert_near(lost_s, 3 * 8.05);
     assert_near(number_at(summary, "budget", 0, "idle_tail"), lost_s);
-    assert_near(saves_of(summary, "last_chunks"), lost_s / 4);
-    assert_near(saves_of(summary, "uneven_datasets"), lost_s / 4);
+    assert_near(saves_of(summary, "last_chunks"), 10.5 + 8.05 - (8 + 4) * 1.05);
+    assert_int_equal(finding_row(summary, "uneven_datasets"), -1); /* of one chunk */
     assert_says(summary, "last_chunks", "evidence",
                 "8.05 s with idle threads while 1 chunk still ran; the last one: "
                 "f2.root on red-c1, 8.05 s");
-    assert_says(summary, "last_chunks", "advice", "took so long on red-c1 (");
+    assert_says(summary, "last_chunks", "advice", "took so long on red-c1");
     roast_summary_free(summary);
 }
 

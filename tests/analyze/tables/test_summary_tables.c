@@ -325,9 +325,9 @@ static void test_outliers_and_their_causes(void **state)
     roast_summary *summary = summary_of(run);
     assert_int_equal(rows_of(summary, "outliers"), 6);
     assert_str_is(text_at(summary, "outliers", 0, "file"), "big");
-    assert_str_is(text_at(summary, "outliers", 0, "cause"), "big memory");
+    assert_str_is(text_at(summary, "outliers", 0, "cause"), "more work per event");
     assert_str_is(text_at(summary, "outliers", 1, "cause"), "more work per event");
-    assert_str_is(text_at(summary, "outliers", 2, "cause"), "slow read");
+    assert_str_is(text_at(summary, "outliers", 2, "cause"), "waited inside process()");
     assert_near(number_at(summary, "outliers", 2, "duration"), 4);
     assert_near(number_at(summary, "outliers", 2, "time_per_event_us"), 40000);
     assert_near(number_at(summary, "outliers", 2, "times_median"), 4 / 1.02);
