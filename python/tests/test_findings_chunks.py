@@ -14,7 +14,7 @@ import sys
 import pytest
 from coffea.nanoevents import NanoAODSchema
 
-from collector_helpers import EVENTS, fileset_of, iterative
+from collector_helpers import EVENTS, fileset_of, iterative, make_runner
 from faulty_analyses import Patient, diagnose, fail_in, keep_the_gil, read, rest
 from ladder_clocks import needs_schedstat
 from slow_server import serve
@@ -83,8 +83,26 @@ def read_from(server, file, delay_s, seconds):
     return diagnose(iterative(), fileset, Patient(read, seconds))
 
 
-def test_storage_that_sleeps(server, tiny_file):
-    run = read_from(server, tiny_file, 0.4, 0)
+@pytest.fixture(scope="module")
+def from_slow_storage(server, tiny_file):
+    return read_from(server, tiny_file, 0.4, 0)
+
+
+def test_preprocessing_that_is_not_repeated(from_slow_storage, tiny_file):
+    """The advice is code."""
+    finding = from_slow_storage.of("preprocessing")
+    assert finding["saves_when"] == "on the next run"
+    _, code = finding["advice"].split(": ", 1)
+    analysis, fileset = Patient(rest, 0), fileset_of(tiny_file)
+    runner = make_runner(iterative())
+    names = {"runner": runner, "fileset": fileset, "analysis": analysis}
+    exec(code, names)
+    assert names["output"]["n"] == EVENTS
+    assert names["output"] == runner(fileset, analysis)
+
+
+def test_storage_that_sleeps(server, from_slow_storage):
+    run = from_slow_storage
     finding = run.first("waiting_for_data")
     assert finding["title"] == f"Waiting for data from {server.endpoint}"
     assert " waiting for " in finding["evidence"]

@@ -106,7 +106,7 @@ def far_away(warm):
 def test_tasks_too_short(far_away, tiny_file):
     run = run_on(far_away, tiny_file, Patient(rest, 0.01), chunks=100)
     finding = run.of("tasks_too_short")
-    assert "sending 100 chunks" in finding["evidence"]
+    assert " in all for 100 chunks of " in finding["evidence"]
     assert "chunksize=" in finding["advice"]
     assert "(now 30)" in finding["advice"]
 

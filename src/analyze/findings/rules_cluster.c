@@ -35,7 +35,10 @@ void roast__rule_waiting_for_workers(const struct roast_rule_input *input,
         return;
     finding->cost_s = missing_s;
     const struct roast_schedule_change at_once = {.all_threads_from_start = true};
-    finding->saves_s = roast__saves(input, &at_once);
+    double first_s =
+        roast_table_number(input->ctx->summary->tables[ROAST_TABLE_wall_account], 0,
+                           ROAST_COL_wall_account_wait_first_worker);
+    finding->saves_s = roast__saves(input, &at_once) + (first_s > 0 ? first_s : 0);
     roast__set_number(finding, "missing", missing_s, "s");
     roast__set_number(
         finding, "seconds",

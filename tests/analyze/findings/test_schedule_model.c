@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_schedule_model.c - the wall time of chunks, replayed after a change: the longest
+ * chunk, the tail and late threads are in it. */
+#include "analyze/patients.h"
+
+static double saves(const roast_summary *summary, const char *id)
+{
+    for (size_t i = 0; i < rows_of(summary, "findings"); i++) {
+        if (str_is(text_at(summary, "findings", i, "id"), id))
+            return number_at(summary, "findings", i, "saves_wall_seconds");
+    }
+    fail_msg("no finding %s", id);
+    return 0;
+}
+
+static roast_summary *summary_of_patient(struct patient patient)
+{
+    roast_run *run = patient_new(patient, NULL);
+    roast_summary *summary = summary_of(run);
+
+    roast_run_free(run);
+    return summary;
+}
+
+/* Ten rounds of chunks, each 0.5 s shorter. */
+static void test_what_all_chunks_have_is_saved_in_each_round(void **state)
+{
+    roast_summary *summary = summary_of_patient((struct patient){.fetch = 0.5});
+
+    (void)state;
+    assert_near(saves(summary, "waiting_for_data"), 10 * 0.5);
+    roast_summary_free(summary);
+}
+
+/* The same 20 s of threads, but one long chunk remains: it waits for no data. */
+static void test_the_longest_chunk_remains(void **state)
+{
+    const struct patient alone = {.workers = 6, .per_file = 100};
+    roast_run *run = patient_new((struct patient){.fetch = 0.5}, NULL);
+    struct roast_ladder ladder = {0};
+
+    (void)state;
+    set_part(&ladder, ROAST_ITEM_compute, 15.5);
+    join_on(run, worker_named(5), "red-c1", 0);
+    (void)add_patient_chunk(run, &alone, 95, ladder_blob(&ladder), 0.1, 15.5);
+    roast_summary *summary = summary_of(run);
+    assert_near(saves(summary, "waiting_for_data"), 0);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* 30 tasks of 1 s: two threads for 5 s, then four for 5 s. Four need 8 s. */
+static void test_workers_that_come_late(void **state)
+{
+    roast_run *run = run_new();
+    uint32_t key = 0;
+
+    (void)state;
+    join_on(run, worker_named(0), "red-c1", 0);
+    join_on(run, worker_named(1), "red-c2", 5);
+    for (int second = 0; second < 10; second++) {
+        for (int thread = 0; thread < (second < 5 ? 2 : 4); thread++)
+            add_task(run, "own", worker_named(thread / 2), ++key, ROAST_TASK_ok, second,
+                     second + 1);
+    }
+    roast_run_finish(run, NS(10));
+    roast_summary *summary = summary_of(run);
+    assert_near(saves(summary, "waiting_for_workers"), 2);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* Imports are in the first chunk of a worker only: that is no saving per chunk. */
+static void test_a_one_time_cost_says_when_it_is_saved(void **state)
+{
+    roast_summary *summary = summary_of_patient((struct patient){.import = 0.3});
+    size_t rows = rows_of(summary, "findings");
+
+    (void)state;
+    for (size_t i = 0; i < rows; i++) {
+        if (str_is(text_at(summary, "findings", i, "id"), "worker_imports"))
+            assert_str_is(text_at(summary, "findings", i, "saves_when"),
+                          "on the next run");
+    }
+    assert_near(saves(summary, "worker_imports"), 10 * 0.3);
+    roast_summary_free(summary);
+}
+
+/* 400 tasks of 10 ms on two threads, 40 ms between two of them: 200 in one take 2 s. */
+static void test_short_tasks_of_the_users_own(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    join_on(run, worker_named(0), "red-c1", 0);
+    for (uint32_t i = 0; i < 400; i++)
+        add_task(run, "own", worker_named(0), i + 1, ROAST_TASK_ok, 0.05 * i,
+                 0.05 * i + 0.01);
+    roast_run_finish(run, NS(20));
+    roast_summary *summary = summary_of(run);
+    assert_true(saves(summary, "tasks_too_short") > 17);
+    assert_true(saves(summary, "tasks_too_short") < 18);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_all_chunks_have_is_saved_in_each_round),
+        cmocka_unit_test(test_the_longest_chunk_remains),
+        cmocka_unit_test(test_workers_that_come_late),
+        cmocka_unit_test(test_a_one_time_cost_says_when_it_is_saved),
+        cmocka_unit_test(test_short_tasks_of_the_users_own),
+    };
+
+    return cmocka_run_group_tests_name("schedule_model", tests, NULL, NULL);
+}
