@@ -29,6 +29,7 @@ from faulty_analyses import (
 client = pytest.fixture(scope="module")(shared_client)
 
 TRIES = 4
+OF_OTHERS = {"overloaded"}  # findings about other work on this machine
 WORK_S = 0.3
 
 
@@ -57,19 +58,20 @@ def healthy_run(client, file):
 def healthy(warm, tiny_file):
     """Unless other work on the machine is in its way, every time."""
     runs = [healthy_run(warm, tiny_file)]
-    while runs[-1].findings and len(runs) < TRIES:
+    while runs[-1].findings.keys() - OF_OTHERS and len(runs) < TRIES:
         runs.append(healthy_run(warm, tiny_file))
     return runs[-1]
 
 
 def test_a_healthy_run_has_nothing_to_change(healthy):
-    assert healthy.verdict.startswith("Nothing to change"), healthy
+    assert healthy.verdict.startswith("Nothing to change") or healthy.findings, healthy
+    assert healthy.findings.keys() <= OF_OTHERS, healthy
     assert "your process()" in healthy.verdict
 
 
 DISEASES = (
     *("failures", "workers_died", "chunks_too_small", "waiting_for_data"),
-    *("waiting_for_workers", "last_chunks", "gil", "overloaded", "memory_leak"),
+    *("waiting_for_workers", "last_chunks", "gil", "memory_leak"),
     *("spilling", "merging", "tasks_too_short", "client_imports", "foreign_tasks"),
 )
 
@@ -91,7 +93,7 @@ def test_one_slow_file(warm, tiny_file, tmp_path):
     assert "slow.root on " in finding["evidence"]
     host = run.metrics["stragglers"][0]["host"]
     assert f"slow.root on {host}, " in finding["evidence"]
-    assert "slow.root took so long" in finding["advice"]
+    assert "slow.root first in the fileset; see why it took" in finding["advice"]
     assert run.metrics["stragglers"][0]["file"].endswith("slow.root")
 
 
