@@ -166,8 +166,9 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_LADDER:
         return without_ladder(ctx);
     case NEED_BYTES:
-        why = metric == ROAST_METRIC_total_bytes_read ? without_records(ctx, not_reported)
-                                                      : without_ladder(ctx);
+        why = metric == ROAST_METRIC_total_bytes_read
+                  ? without_records(ctx, not_reported)
+                  : without_ladder(ctx);
         return why ? why : without_bytes(ctx);
     case NEED_POOL:
         return run->offer_count + run->count_count > 0 ? NULL

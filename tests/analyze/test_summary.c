@@ -208,6 +208,16 @@ static void test_a_sum_needs_every_chunk(void **state)
     assert_metric(summary, total_events_from_chunks, 600);
     assert_metric(summary, chunk_duration_mean, 4);
     roast_summary_free(summary);
+    static const unsigned char absences[] = {29, ROAST_WHY_NOT_GIVEN}; /* bytes_read */
+    add_frame(run, (struct frame){.first = 600,
+                                  .stop = 700,
+                                  .start = 6,
+                                  .absences = str_from(absences, sizeof(absences))});
+    summary = summary_of(run);
+    assert_string_equal(
+        assert_absent(summary, total_bytes_read),
+        "the events of some chunks do not count the bytes that were read");
+    roast_summary_free(summary);
     roast_run_free(run);
 }
 

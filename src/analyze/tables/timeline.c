@@ -131,8 +131,7 @@ static void finish_amount(const struct time_bins *bins, struct amount *sum)
         rounded = fmin(fmax(nearbyint(up_to), before), sum->total);
         if (i + 1 == bins->count)
             rounded = sum->total;
-        sum->known.area[i] =
-            sum->unknown.area[i] > rounding ? NAN : rounded - before;
+        sum->known.area[i] = sum->unknown.area[i] > rounding ? NAN : rounded - before;
     }
 }
 

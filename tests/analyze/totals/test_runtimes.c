@@ -35,7 +35,8 @@ static void every_chunk_is_in_one_range(void **state)
     assert_int_equal(rows_of(summary, "runtime_histogram"), 3); /* about sqrt(6) */
     static const double counts[] = {2, 1, 3};
     for (size_t i = 0; i < 3; i++) {
-        assert_near(number_at(summary, "runtime_histogram", i, "from"), 1.0 + (double)i);
+        assert_near(number_at(summary, "runtime_histogram", i, "from"),
+                    1.0 + (double)i);
         assert_near(number_at(summary, "runtime_histogram", i, "to"), 2.0 + (double)i);
         assert_near(number_at(summary, "runtime_histogram", i, "chunks"), counts[i]);
     }
