@@ -209,6 +209,10 @@ void roast_outbox_put_back(struct roast_str *frames);
 /* A random id of this process; a forked child has another one. */
 uint64_t roast_process_id(void);
 
+/* Where the state of the interpreter is in memory: threads that wait for a futex in there
+ * wait for its lock (GIL). Without it the time of such waits is not known. */
+void roast_interpreter_set(const void *state, size_t size_bytes);
+
 #ifdef __cplusplus
 }
 #endif

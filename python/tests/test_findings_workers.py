@@ -96,7 +96,6 @@ def run_in_threads(file, analysis):
 def test_threads_of_a_pool_that_fight_for_the_gil(tiny_file):
     finding = run_in_threads(tiny_file, Patient(keep_the_gil, 0.7)).of("gil")
     assert finding["cost_thread_seconds"] >= 2
-    assert "saves_wall_seconds" not in finding  # unknown
     assert "with 2 threads in one process" in finding["evidence"]
     assert "FuturesExecutor(workers=2)" in finding["advice"]
 
@@ -104,6 +103,15 @@ def test_threads_of_a_pool_that_fight_for_the_gil(tiny_file):
 @needs_schedstat
 def test_threads_of_a_pool_that_let_it_go(tiny_file):
     run_in_threads(tiny_file, Patient(let_the_gil_go, 0.5)).lacks("gil")
+
+
+@needs_schedstat
+def test_threads_of_a_pool_that_sleep(tiny_file):
+    """They are blocked, but not by each other."""
+    run = run_in_threads(tiny_file, Patient(rest, 0.5))
+    run.lacks("gil")
+    assert run.metrics["chunk_split"]["blocked"] > 2
+    assert run.metrics["gil_wait_seconds"] < 1
 
 
 # ---- late workers --------------------------------------------------------------------

@@ -50,7 +50,7 @@ VIEWS = (
     "dataset file filename treename uuid entry_start entry_stop num_events t_start"
     " t_end timestamp duration cpu_time task_time status worker host pid thread"
     " mem_before_mb mem_after_mb mem_peak_mb memory_start_gb memory_end_gb bytes_read"
-    " bytes_before_process first_chunk undecorated gc_time gc_runs open_bytes"
+    " bytes_before_process first_chunk undecorated gc_time gc_runs gil_wait open_bytes"
     " storage_wait monitor_time monitor_errors monitor_first_error error error_type"
     " error_message error_section"
 ).split()

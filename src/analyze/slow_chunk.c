@@ -34,6 +34,9 @@ static void read_ladder(double parts[ROAST_CHUNK_PARTS],
     if (roast_ladder_has(&ladder, ROAST_ITEM_runqueue))
         parts[ROAST_PART_waiting_for_core] =
             (double)ladder.values[ROAST_ITEM_runqueue] / 1e9;
+    if (roast_ladder_has(&ladder, ROAST_ITEM_gil_wait))
+        parts[ROAST_PART_waiting_for_gil] =
+            (double)ladder.values[ROAST_ITEM_gil_wait] / 1e9;
     parts[ROAST_PART_waiting_for_data] = parts[ROAST_ITEM_fetch];
     if (!inside_process)
         parts[ROAST_PART_waiting_for_data] +=
@@ -115,11 +118,13 @@ const char *roast__slow_chunk_cause(const struct roast_typical_chunk *typical,
         [ROAST_ITEM_write] = "writing files",
         [ROAST_ITEM_result] = "packing its output",
         [ROAST_PART_waiting_for_core] = "waited for a core",
+        [ROAST_PART_waiting_for_gil] = "waited for the GIL",
         [ROAST_PART_waiting_for_data] = "waited for data",
     };
     /* waits are inside the slices, so they come first */
     static const int order[] = {ROAST_PART_waiting_for_data,
                                 ROAST_PART_waiting_for_core,
+                                ROAST_PART_waiting_for_gil,
                                 ROAST_ITEM_import,
                                 ROAST_ITEM_open,
                                 ROAST_ITEM_form,

@@ -13,6 +13,7 @@
 enum roast_chunk_part {
     ROAST_PART_SLICES = 0, /* the first ones are the slices of its ladder */
     ROAST_PART_waiting_for_core = ROAST_SLICE_COUNT,
+    ROAST_PART_waiting_for_gil,
     ROAST_PART_waiting_for_data, /* fetch, and waits of opening and building */
     ROAST_PART_on_cpu,
     ROAST_PART_off_cpu,

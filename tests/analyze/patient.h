@@ -18,7 +18,7 @@ struct patient {
     double form;                               /* seconds of a chunk; 0: 0.05 */
     double compute;                            /* 0: 1 */
     double fetch, decompress, import, monitor; /* more of them */
-    double runqueue, blocked, gc;              /* inside compute */
+    double runqueue, blocked, gil, gc;         /* inside compute */
     double joined;                             /* all but the first worker */
     double begin;                              /* of the first chunk; 0: 0.1 */
     double gap;        /* from the assignment of a chunk to its start */
@@ -61,6 +61,7 @@ static inline struct roast_ladder ladder_of(const struct patient *p, double comp
     set_part(&ladder, ROAST_ITEM_runqueue, p->runqueue);
     set_part(&ladder, ROAST_ITEM_fetch_cpu, 0);
     set_part(&ladder, ROAST_ITEM_gc_cpu, p->gc);
+    set_part(&ladder, ROAST_ITEM_gil_wait, p->gil);
     return ladder;
 }
 

@@ -52,7 +52,8 @@ static inline double add_patient_chunk(roast_run *run, const struct patient *p, 
                         .sequence = key,
                         .task_start = start,
                         .task = seconds,
-                        .task_cpu = seconds - p->runqueue - p->blocked - p->fetch,
+                        .task_cpu =
+                            seconds - p->runqueue - p->blocked - p->gil - p->fetch,
                         .ladder = ladder};
     const struct roast_task task = {.prefix = roast_str_of("Processor"),
                                     .worker = roast_str_of(worker_named(worker)),

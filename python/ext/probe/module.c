@@ -3,6 +3,9 @@
  *
  * The module's namespace has no types: cloudpickle.register_pickle_by_value() would have
  * to pickle them. */
+#include <dlfcn.h>
+#include <link.h>
+
 #include "roast/version.h"
 #include "support.h"
 #include "types.h"
@@ -363,9 +366,22 @@ static int make_objects(PyObject *module, struct probe_state *state)
     return PyModule_AddObjectRef(module, "user_functions", state->user_functions);
 }
 
+/* The symbol is not part of the limited API, and may be absent: then nobody knows who
+ * waits for the GIL. */
+static void find_interpreter(void)
+{
+    void *state = dlsym(RTLD_DEFAULT, "_PyRuntime");
+    ElfW(Sym) *symbol = NULL;
+    Dl_info info;
+
+    if (state && dladdr1(state, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol)
+        roast_interpreter_set(state, symbol->st_size);
+}
+
 static int execute(PyObject *module)
 {
     struct probe_state *state = state_of(module);
+    find_interpreter();
 
     state->enabled = true;
     if (intern_names(&state->names) < 0 || make_types(module, state) < 0 ||

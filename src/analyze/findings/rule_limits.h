@@ -25,7 +25,7 @@ enum {
     LIMIT_PER_CHUNK_PERCENT = 10, /* independent of events */
     LIMIT_WAIT_PERCENT = 10,      /* for data */
     LIMIT_DECOMPRESS_PERCENT = 20,
-    LIMIT_BLOCKED_PERCENT = 15,
+    LIMIT_GIL_PERCENT = 15, /* of what is left without waiting for a core */
     LIMIT_RUNQUEUE_PERCENT = 15,
     LIMIT_GC_PERCENT = 5,
 };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules_cpu.c - rules about chunks that do not get a core or the GIL, and about garbage
- * collection.
- *
- * The first two use the table chunk_split: on CPU, waiting for a core, waiting for data,
- * blocked. */
+ * collection. */
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
 #include "analyze/record_iter.h"
@@ -45,32 +42,79 @@ static double threads_per_worker(const struct roast_summary_context *ctx)
     return most;
 }
 
-static bool is_blocked(const struct roast_rule_input *input, double blocked, double all)
+/* CPUs that a process may use, from its facts; NaN: not known. */
+static double cpus_of(struct roast_str facts)
 {
-    return blocked * 100 >= LIMIT_BLOCKED_PERCENT * all &&
-           roast__is_significant(input, blocked);
+    struct roast_str key;
+    struct roast_value value;
+    double cpus = NAN, limit = NAN;
+
+    while (roast_value_next_key(&key, &facts, NULL) == 1 &&
+           roast_value_next(&value, &facts, NULL) == 1) {
+        if (roast__str_is(key, "cpus_allowed"))
+            cpus = (double)value.integer;
+        if (roast__str_is(key, "cpu_limit_millicores"))
+            limit = (double)value.integer / 1000;
+    }
+    return fmin(cpus, limit);
+}
+
+/* The same over all hosts that ran chunks. */
+static double cpus_of_hosts(const struct roast_summary_context *ctx)
+{
+    enum { MOST_HOSTS = 256 };
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(process), .roles = ROAST_ROLES_ALL};
+    const struct roast_attempts *attempts = &ctx->run->attempts;
+    int32_t hosts[MOST_HOSTS];
+    size_t count = 0;
+    double cpus = 0;
+
+    while (roast__record_iter_next(&iter)) {
+        int32_t host = attempts->processes[attempts->process[iter.row]].host;
+        size_t i = 0;
+        while (i < count && hosts[i] != host)
+            i++;
+        if (i < count || count == MOST_HOSTS)
+            continue;
+        hosts[count++] = host;
+        cpus += cpus_of(iter.rec.values[ROAST_FIELD_process].str);
+    }
+    return cpus > 0 ? cpus : NAN;
+}
+
+/* What chunks that wait for no GIL save: cores must be free for them. */
+static double saves_without_gil(const struct roast_rule_input *input)
+{
+    const struct roast_schedule_change change = {.times = UINT64_C(1)
+                                                          << ROAST_ITEM_gil_wait};
+    double all, on_cpu_s = split_part(input, ROAST_COL_chunk_split_on_cpu, &all);
+    double saves_s = roast__saves(input, &change);
+    double chunks_s =
+        *input->schedule ? roast__schedule_model_wall(*input->schedule) : 0;
+
+    return fmin(saves_s, chunks_s - on_cpu_s / cpus_of_hosts(input->ctx));
 }
 
 void roast__rule_gil(const struct roast_rule_input *input,
                      struct roast_finding *finding)
 {
-    double all, blocked = split_part(input, ROAST_COL_chunk_split_blocked, &all);
+    double waited_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
+    double percent = roast__percent_of_chunk_time(input, waited_s);
     double workers = roast__input_metric(input, ROAST_METRIC_peak_workers);
-
-    if (!is_blocked(input, blocked, all))
-        return;
     double threads = threads_per_worker(input->ctx);
-    /* The holder of the GIL runs or waits for a core: longer waits have another cause. */
-    const roast_table *split = input->ctx->summary->tables[ROAST_TABLE_chunk_split];
-    blocked = fmin(blocked,
-                   (threads - 1) *
-                       (roast_table_number(split, 0, ROAST_COL_chunk_split_on_cpu) +
-                        roast_table_number(split, 0, ROAST_COL_chunk_split_runqueue)));
+    double all, runqueue_s = split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+
+    /* a thread without a core does not run into the GIL */
+    if (threads <= 1 || !(waited_s * 100 >= LIMIT_GIL_PERCENT * (all - runqueue_s)) ||
+        !roast__is_significant(input, waited_s))
+        return;
     finding->cost_slices = chunk_slices;
-    finding->cost_s = blocked;
-    finding->found = threads > 1 && is_blocked(input, blocked, all);
-    roast__set_number(finding, "blocked", blocked, "s");
-    roast__set_number(finding, "percent", blocked / all * 100, "%");
+    finding->cost_s = waited_s;
+    finding->saves_s = saves_without_gil(input);
+    finding->found = roast__saves_enough(input, finding->saves_s);
+    roast__set_number(finding, "waited", waited_s, "s");
+    roast__set_number(finding, "percent", percent, "%");
     roast__set_number(finding, "threads", threads, "");
     if (input->on_cluster) {
         roast__set_integer(finding, "workers", nearbyint(workers * threads));
@@ -78,7 +122,7 @@ void roast__rule_gil(const struct roast_rule_input *input,
     }
     roast__set_integer(finding, "workers", workers); /* of a pool: its threads */
     finding->evidence =
-        "{blocked} blocked inside chunks, {percent} of their time, with "
+        "{waited} waiting for the GIL inside chunks, {percent} of their time, with "
         "{threads} threads in one process";
     finding->advice =
         "processes in place of threads: FuturesExecutor(workers={workers}) "

@@ -127,6 +127,7 @@ static void set_metrics(const struct roast_summary_context *ctx,
         {ROAST_METRIC_cached_reads, ROAST_ITEM_cached_reads, 1},
         {ROAST_METRIC_gc_seconds, ROAST_ITEM_gc_cpu, 1e-9},
         {ROAST_METRIC_gc_runs, ROAST_ITEM_gc_runs, 1},
+        {ROAST_METRIC_gil_wait_seconds, ROAST_ITEM_gil_wait, 1e-9},
         {ROAST_METRIC_hook_seconds, ROAST_ITEM_hook_cost, 1e-9},
     };
 

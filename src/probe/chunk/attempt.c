@@ -224,9 +224,11 @@ int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
     if (--attempt->depth > 0 || attempt->hidden)
         return ROAST_OK;
     close.concurrency = leave(attempt);
-    if (attempt->ladder.armed)
+    if (attempt->ladder.armed) {
         roast__ladder_close(&attempt->ladder, &thread->slow_files.schedstat,
                             close.mono_ns);
+        roast__gil_watched(thread);
+    }
     if (!attempt->claimed &&
         (end->status == ROAST_CHUNK_FAILED || roast__attempt_computed(attempt)))
         whole = roast__attempt_put_record(thread, &close);

@@ -57,7 +57,7 @@ static bool shorten_ladder(struct roast_ladder *ladder)
         ROAST_ITEM_hook_cost,  ROAST_ITEM_foreign_bytes, ROAST_ITEM_other_bytes,
         ROAST_ITEM_gc_cpu,     ROAST_ITEM_storage_wait,  ROAST_ITEM_metadata_bytes,
         ROAST_ITEM_open_bytes, ROAST_ITEM_column_bytes,  ROAST_ITEM_fetch_cpu,
-        ROAST_ITEM_runqueue,   ROAST_ITEM_hooks_missing};
+        ROAST_ITEM_gil_wait,   ROAST_ITEM_runqueue,      ROAST_ITEM_hooks_missing};
 
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         if (!roast_ladder_has(ladder, order[i]))

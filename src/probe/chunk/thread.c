@@ -81,6 +81,7 @@ static void in_child(void)
     if (current) {
         current->tid = roast__thread_number();
         atomic_store(&current->active, false); /* its chunk is the parent's */
+        atomic_store(&current->waits_watched, false);
         current->attempt.depth = 0;
         current->attempt.packable = false;
     }

@@ -2,7 +2,8 @@
 /* thread.h - the state of one thread that measures.
  *
  * It is in thread-local storage, and in a list for the memory sampler. The thread
- * writes everything but `peak_rss_bytes`, which the sampler raises. */
+ * writes everything but `peak_rss_bytes`, which the sampler raises, and what it knows of
+ * the waits of the thread. */
 #ifndef ROAST_PROBE_CHUNK_THREAD_H
 #define ROAST_PROBE_CHUNK_THREAD_H
 
@@ -25,6 +26,9 @@ struct roast_thread {
     struct roast_thread *prev;
     atomic_bool active;              /* a chunk runs; false in a forked child */
     _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
+    atomic_bool waits_watched;       /* an attempt runs whose waits are sampled */
+    atomic_bool waits_unknown;       /* a sample failed since it began */
+    _Atomic uint64_t gil_wait_ns;    /* sampled since it began */
 
     struct roast_procfile statm;
     struct roast_slow_files slow_files;
@@ -72,6 +76,11 @@ void roast__sections_close(struct roast_thread *thread, int64_t now_ns);
 /* Starts the memory sampler unless it runs; it ends a second after the last chunk.
  * False when no thread can be started, which is not tried again in this process. */
 bool roast__memory_sampler_start(void);
+
+/* Begins and ends sampling whether the thread of an attempt waits for the GIL; the end
+ * adds the time to its ladder, where it is known. */
+void roast__gil_watch(struct roast_thread *thread);
+void roast__gil_watched(struct roast_thread *thread);
 
 /* Calls visit for every thread's state, holding the registry's lock. */
 void roast__threads_visit(void (*visit)(struct roast_thread *, void *context),

@@ -101,6 +101,7 @@ void roast_ladder_arm(roast_thread *thread, uint64_t hooks_missing)
         mark_missing_hooks(state, hooks_missing);
     state->runqueue_known =
         read_runqueue(&thread->slow_files.schedstat, &state->runqueue_ns);
+    roast__gil_watch(thread);
 }
 
 void roast_ladder_disarm(roast_thread *thread)

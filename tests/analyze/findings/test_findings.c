@@ -50,7 +50,7 @@ static void test_small_problems_are_no_findings(void **state)
         {.workers = 4, .joined = 0.2, .begin = 0.2},
         {.merge = 0.2, .after = 0.5},
         {.import = 0.02, .monitor = 0.005},
-        {.blocked = 0.05, .runqueue = 0.05, .gc = 0.02},
+        {.blocked = 0.05, .runqueue = 0.05, .gil = 0.05, .gc = 0.02},
         {.foreign = 0.5},
     };
 
@@ -263,8 +263,8 @@ static void test_chunks_without_cpu(void **state)
 {
     const struct problem problems[] = {
         {"gil",
-         {.blocked = 0.5},
-         "20.0 s blocked",
+         {.gil = 0.5},
+         "20.0 s waiting for the GIL",
          "4 workers x 1 thread, each with 1/2 of the memory of one now"},
         {"overloaded",
          {.runqueue = 0.4},
@@ -276,14 +276,15 @@ static void test_chunks_without_cpu(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
         check_problem(&problems[i]);
-    assert_healthy((struct patient){.blocked = 0.5, .threads = 1, .workers = 4});
+    assert_healthy((struct patient){.gil = 0.5, .threads = 1, .workers = 4});
 }
 
-/* A sleeping chunk does not wait for the GIL: no other thread runs. */
+/* A sleeping chunk does not wait for the GIL. */
 static void test_sleeping_chunks(void **state)
 {
     (void)state;
     assert_healthy((struct patient){.blocked = 0.98, .form = 0.001});
+    assert_healthy((struct patient){.blocked = 0.5});
 }
 
 /* ---- memory ---------------------------------------------------------------------- */
