@@ -63,7 +63,8 @@ int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err);
 
 /* The chunk records in order of their start, as consecutive frames; those with unknown
  * start come last. Each has the fields of its frame, and those that only the end frame
- * of its attempt had: task_ns, task_cpu_ns, ladder. */
+ * of its attempt had: task_ns, task_cpu_ns, ladder. start_epoch_ns is on the timeline of
+ * the run, as in all tables, and not by the clock of the worker. */
 struct roast_chunk_item {
     size_t offset;
     size_t size_bytes;
@@ -91,7 +92,7 @@ int roast_run_rows(roast_run *run, const unsigned char run_id[ROAST_RUN_ID_BYTES
                    struct roast_rows *out, roast_error *err);
 void roast_rows_release(struct roast_rows *rows);
 
-/* Writes the chunk frame of a row to out; returns its size. ROAST_LIMIT when it needs
+/* Writes such a frame of a row to out; returns its size. ROAST_LIMIT when it needs
  * more than out_bytes, BAD_DATA when the row has none. */
 int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_bytes,
                         roast_error *err);

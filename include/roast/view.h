@@ -28,6 +28,7 @@ enum roast_view_kind {
     ROAST_VIEW_GB_DELTA,
     ROAST_VIEW_STATUS,    /* "ok" or "failed" */
     ROAST_VIEW_PEAK_KIND, /* "exact" or "sampled" */
+    ROAST_VIEW_PEAK_OF,   /* "chunk", or "process" if others ran in it (other field) */
     ROAST_VIEW_ITEM,      /* an item of the ladder, by its kind: seconds or integer */
     ROAST_VIEW_ACCESSED,  /* branches whose values were used */
     ROAST_VIEW_ACCESSED_BYTES,         /* their bytes in the file */
@@ -114,6 +115,10 @@ double roast_seconds(uint64_t ns);
 double roast_epoch_seconds(int64_t ns); /* since 1970 */
 double roast_mib(int64_t bytes);
 double roast_gb(int64_t bytes);
+
+/* Whose memory the peak of a chunk is, by its field concurrency: of chunks that ran
+ * together, any may have used it. */
+const char *roast_peak_of(uint64_t concurrency);
 
 #ifdef __cplusplus
 }

@@ -267,6 +267,7 @@ def test_workers_that_are_not_tracked_leave_the_rest(tiny_file):
     metrics = block.metrics
     assert metrics["total_events"] == EVENTS
     assert metrics["peak_workers"] == 1
-    for name in ("peak_memory_bytes", "tree_cpu_seconds"):
+    for name in ("avg_memory_per_worker_bytes", "tree_cpu_seconds"):
         assert name not in metrics
         assert metrics["unavailable"][name]
+    assert metrics["peak_memory_bytes"] == metrics["chunk_mem_peak_max_mb"] * 2**20

@@ -77,6 +77,8 @@ def expected_chunk(record: dict[str, Any]) -> dict[str, Any]:
     for when in ("before", "after", "peak"):
         if record.get(f"mem_{when}_mb") is not None:
             row[f"rss_{when}_bytes"] = round(record[f"mem_{when}_mb"] * MIB)
+    if "mem_peak_of" in record:
+        row["rss_peak_of"] = record["mem_peak_of"]
     row.setdefault("worker", f"pid-{record['pid']}")
     row.setdefault("undecorated", False)
     return row
@@ -95,7 +97,7 @@ def test_every_column_of_chunks_is_in_chunk_metrics(run):
                 assert value == expected[name], name
         shared = set(chunks.names) & set(expected)
         assert not [name for name in shared if row[name] is None]
-        assert row["start"] / 1e9 == pytest.approx(record["t_start"], abs=0.5)
+        assert row["start"] / 1e9 == pytest.approx(record["t_start"], abs=1e-6)
         assert row["task_start"] <= row["start"]
         assert row["task_cpu_time"] > 0
 

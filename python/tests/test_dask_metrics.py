@@ -169,6 +169,9 @@ def test_a_worker_that_takes_too_much_memory(tiny_file, tmp_path):
 def test_a_saved_run_shows_the_same(client, tiny_file, tmp_path):
     collector, _ = collect(client, tiny_file, Measured(), output_dir=tmp_path)
     metrics = collector.get_metrics()
+    peaks = [worker["peak_memory_mb"] for worker in metrics["per_worker"].values()]
+    assert metrics["peak_memory_bytes"] == max(peaks) * 2**20
+    assert metrics["peak_memory_bytes"] >= metrics["chunk_mem_peak_max_mb"] * 2**20
     (file,) = tmp_path.rglob("*.roast")
     again = open_run(file).metrics
     for name in ("tasks_by_kind", "hot_lines", "lost_workers", "dask_cpu_ratio"):

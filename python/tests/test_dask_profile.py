@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 
 import pytest
 
@@ -91,9 +92,26 @@ def test_a_function_that_calls_itself_is_counted_once():
 
 def test_a_row_is_where_its_function_begins():
     (row,) = hot_lines(root(call("work", 2, call("f", 0), file=LIBRARY)), 1.0)
-    assert (row.file, row.line, row.text) == (ANALYSIS, 10, "")
+    assert (row.file, row.line, row.text) == (ANALYSIS, 10, None)
     tree = root(call("work", 2, call("f", 0, line=10), file=LIBRARY))
     assert hot_lines(tree, 1.0)[0].text == "line 10"
+
+
+def test_the_text_of_a_row_is_read_where_its_file_is(tmp_path):
+    file = tmp_path / "analysis.py"
+    file.write_text("import numpy\n\n    def process(self, events):\n")
+    tree = root(call("process", 2, call("f", 0, file=LIBRARY), file=str(file), first=3))
+    seen_by_worker = sent(tree)
+    file.unlink()
+    linecache.clearcache()
+    for rows in (seen_by_worker, sent(tree)):
+        (row,) = profile.hot_lines({"rows": [rows], "weight": 1}, 1.0)
+        expected = "def process(self, events):" if rows == seen_by_worker else None
+        assert row.text == expected
+    file.write_text("\n\ndef process(events):\n")  # the client has it
+    assert hot_lines(tree, 1.0)[0].text == "def process(events):"
+    nowhere = root(call("process", 2, file="/no\0file.py"))
+    assert hot_lines(nowhere, 1.0)[0].text is None
 
 
 def test_the_hottest_are_kept():
@@ -150,7 +168,7 @@ def test_seconds_and_workers_are_added_up():
 
     first, second = sent(tree(3), tree(1), weight=2), sent(tree(2))
     rows = profile.hot_lines({"rows": [first, second], "weight": 1.5}, 0.1)
-    place = (ANALYSIS, 10, "f", "")
+    place = (ANALYSIS, 10, "f", None)
     assert rows == [HotLine(*place, pytest.approx(1.5), pytest.approx(1.5))]
     assert profile.hot_lines({}, 0.1) == []
 

@@ -126,6 +126,7 @@ def test_the_profile_is_of_our_tasks(shared: Client) -> None:
     samples = {row.function: row.seconds for row in rows}
     assert 0 < samples["spin"] <= 400  # of 100 a second, where there is a core
     assert samples["spin"] == max(samples.values())
+    assert "def spin(" in next(row.text for row in rows if row.function == "spin")
 
 
 def test_its_worker_part_follows_workers(own: Client) -> None:

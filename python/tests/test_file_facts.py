@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import statistics
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import uproot
 from coffea.nanoevents import BaseSchema
 
 from reads import (
@@ -57,6 +59,19 @@ def test_a_tree_is_described_as_uproot_does(tmp_path, codec):
         assert own.pop("filename") == str(path)
         own.pop("branch_bytes", None)
         assert own == facts
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_the_codec_is_known_from_baskets_that_are_not_packed(tmp_path, codec):
+    """ROOT stores as it is what does not get smaller: noise, or a few events."""
+    path = tmp_path / "tree.root"
+    noise = np.random.default_rng(1).integers(0, 2**63, EVENTS).astype(np.uint64)
+    with uproot.recreate(path, compression=CODECS[codec]) as root:
+        root.mktree("Events", {"event": "uint64"}).extend({"event": noise})
+    branch = uproot.open(path)["Events"]["event"]
+    assert branch.compressed_bytes == branch.uncompressed_bytes
+    run = run_of(path, ["event"], schema=BaseSchema)
+    assert facts_of(run, path)["codec"] == codec
 
 
 @pytest.mark.parametrize("codec", ["zstd", "none"])

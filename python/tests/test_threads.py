@@ -140,6 +140,9 @@ def test_chunks_at_the_same_time_know_of_each_other():
     shared = make_processor(process)
     outputs = run_threads(lambda k: shared.process(Events()), 2)
     assert [output[KEY][0]["concurrency"] for output in outputs] == [2, 2]
+    assert [output[KEY][0]["mem_peak_of"] for output in outputs] == ["process"] * 2
+    alone = make_processor(lambda self, events: {}).process(Events())
+    assert alone[KEY][0]["mem_peak_of"] == "chunk"
 
 
 def test_each_thread_sees_its_own_chunk_only():

@@ -5,6 +5,7 @@
  * when that was there. What the backend declared as unknowable comes before both. */
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
+#include "analyze/reads/ladder.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
@@ -16,6 +17,7 @@ enum need {
     NEED_REPORT,   /* that, or coffea's report */
     NEED_INTERVAL, /* that, and a run as long as the interval */
     NEED_LADDER,   /* a successful chunk with a ladder */
+    NEED_BYTES,    /* the bytes of every chunk */
     NEED_POOL,     /* offers or counts of workers */
     NEED_SAMPLES,
     NEED_SPANS,     /* of Dask, that account the tasks of this run */
@@ -45,6 +47,9 @@ static const struct reason reasons[ROAST_METRIC_COUNT] = {
 
 static const char *const not_decorated =
     "process() is not decorated with @track_metrics";
+
+static const char *const not_reported =
+    "neither savemetrics=True nor @track_metrics was used";
 
 /* Whether a successful attempt has no record: its process() was not measured. */
 static bool any_without_record(const struct roast_attempts *attempts)
@@ -113,11 +118,32 @@ static const char *without_ladder(const struct roast_summary_context *ctx)
                : "the time inside the chunks was not measured";
 }
 
+/* Of successful chunks, whose bytes are not known for all of them; NULL: no reason was
+ * recorded. */
+static const char *without_bytes(const struct roast_summary_context *ctx)
+{
+    roast_table *const *tables = ctx->summary->tables;
+
+    if (roast__reads_parquet(ctx->summary))
+        return "parquet reads are not counted";
+    if (ctx->totals->all.bare > 0)
+        return "some chunks sent no record";
+    if (roast__table_count(tables[ROAST_TABLE_hooks_missing],
+                           ROAST_COL_hooks_missing_hook,
+                           roast_hook_info(ROAST_HOOK_source)->name) > 0)
+        return "the hook that counts them does not exist: see hooks_missing";
+    if (roast__table_count(tables[ROAST_TABLE_absent_fields],
+                           ROAST_COL_absent_fields_field, "bytes_read") > 0)
+        return "the events of some chunks do not count the bytes that were read";
+    return NULL;
+}
+
 /* Why the data that a metric needs are missing; NULL: they exist. */
 static const char *missing(const struct roast_summary_context *ctx,
                            enum roast_metric metric)
 {
     const struct roast_run *run = ctx->run;
+    const char *why;
 
     switch (reasons[metric].need) {
     case NEED_NOTHING:
@@ -131,8 +157,7 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_RECORDS:
         return without_records(ctx, not_decorated);
     case NEED_REPORT:
-        return without_records(ctx,
-                               "neither savemetrics=True nor @track_metrics was used");
+        return without_records(ctx, not_reported);
     case NEED_INTERVAL:
         if (roast__seconds_between(run->start_ns, ctx->end_ns) <
             interval_seconds(metric))
@@ -140,6 +165,11 @@ static const char *missing(const struct roast_summary_context *ctx,
         return without_records(ctx, not_decorated);
     case NEED_LADDER:
         return without_ladder(ctx);
+    case NEED_BYTES:
+        why = metric == ROAST_METRIC_total_bytes_read
+                  ? without_records(ctx, not_reported)
+                  : without_ladder(ctx);
+        return why ? why : without_bytes(ctx);
     case NEED_POOL:
         return run->offer_count + run->count_count > 0 ? NULL
                                                        : "no executor was recorded";

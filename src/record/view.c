@@ -46,6 +46,11 @@ double roast_gb(int64_t bytes)
     return (double)bytes / 1e9;
 }
 
+const char *roast_peak_of(uint64_t concurrency)
+{
+    return concurrency > 1 ? "process" : "chunk";
+}
+
 /* Epoch nanoseconds do not fit a double; whole seconds and their fraction do. */
 double roast_epoch_seconds(int64_t ns)
 {
@@ -162,6 +167,8 @@ struct roast_value roast__view_value(const struct roast_view *view,
     case ROAST_VIEW_PEAK_KIND:
         return roast__text(
             roast_str_of(a.u64 == ROAST_PEAK_EXACT ? "exact" : "sampled"));
+    case ROAST_VIEW_PEAK_OF:
+        return roast__text(roast_str_of(roast_peak_of(b.u64)));
     case ROAST_VIEW_ITEM:
         return item_value(view->item, parts);
     case ROAST_VIEW_ACCESSED:

@@ -246,6 +246,19 @@ void roast__order_release(struct roast_order *order)
 
 /* ---- chunk records as frames ----------------------------------------------------- */
 
+/* The record of a row with its times on the timeline; false: it has no chunk frame. A
+ * record has them by the clock of its worker. */
+static bool shown_record(const struct roast_run *run, size_t row, roast_record *rec,
+                         unsigned char identity[ROAST_IDENTITY_BYTES])
+{
+    const struct roast_column *starts = &run->attempts.columns[ROAST_COLUMN_start_ns];
+    bool has_chunk = roast__attempt_record(run, row, rec, identity);
+
+    if (roast__column_has(starts, row))
+        roast_record_set_i64(rec, ROAST_FIELD_start_epoch_ns, starts->values[row]);
+    return has_chunk;
+}
+
 /* Appends the record of a row; returns its size, or NO_MEMORY. */
 static int64_t put_record(struct roast_buf *out, const struct roast_run *run,
                           size_t row)
@@ -253,7 +266,7 @@ static int64_t put_record(struct roast_buf *out, const struct roast_run *run,
     unsigned char identity[ROAST_IDENTITY_BYTES];
     roast_record rec;
 
-    (void)roast__attempt_record(run, row, &rec, identity);
+    (void)shown_record(run, row, &rec, identity);
     size_t bound = roast_record_bound(&rec);
     roast__buf_reserve(out, bound);
     if (!roast__buf_ok(out))
@@ -392,7 +405,7 @@ int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_byte
     int64_t size = ROAST_BAD_DATA;
 
     roast__run_lock(run);
-    if (row < run->attempts.count && roast__attempt_record(run, row, &rec, identity))
+    if (row < run->attempts.count && shown_record(run, row, &rec, identity))
         size = roast_record_encode(out, out_bytes, &rec, err);
     else
         (void)roast_error_set(err, ROAST_BAD_DATA, "no chunk record in row %u", row);

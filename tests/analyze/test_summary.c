@@ -199,7 +199,7 @@ static void test_a_sum_needs_every_chunk(void **state)
     assert_absent(summary, total_events);
     assert_string_equal(
         assert_absent(summary, total_bytes_read),
-        "the bytes of some chunks are not known: parquet reads are not counted");
+        "the bytes of some chunks are not known"); /* and no file is parquet */
     assert_absent(summary, total_cpu_time);
     assert_absent(summary, data_rate_gbps);
     assert_string_equal(assert_absent(summary, event_rate_wall_khz),
@@ -207,6 +207,16 @@ static void test_a_sum_needs_every_chunk(void **state)
     assert_metric(summary, num_chunks, 4);
     assert_metric(summary, total_events_from_chunks, 600);
     assert_metric(summary, chunk_duration_mean, 4);
+    roast_summary_free(summary);
+    static const unsigned char absences[] = {29, ROAST_WHY_NOT_GIVEN}; /* bytes_read */
+    add_frame(run, (struct frame){.first = 600,
+                                  .stop = 700,
+                                  .start = 6,
+                                  .absences = str_from(absences, sizeof(absences))});
+    summary = summary_of(run);
+    assert_string_equal(
+        assert_absent(summary, total_bytes_read),
+        "the events of some chunks do not count the bytes that were read");
     roast_summary_free(summary);
     roast_run_free(run);
 }

@@ -120,24 +120,56 @@ static void the_clients_host_has_none(void **state)
     roast_run_free(run);
 }
 
-static void records_come_back_as_they_were(void **state)
+static void records_are_kept_as_they_were(void **state)
 {
+    unsigned char identity[ROAST_IDENTITY_BYTES];
     roast_run *run = new_run();
-    struct roast_chunk_list list;
     roast_record rec;
     (void)state;
 
     assert_int_equal(set_offset(run, "there", INT64_MIN), ROAST_OK);
     add_chunk(run, 1, "there", NULL);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
-        struct roast_str frame = str_from(list.frames, list.items[0].size_bytes);
-        assert_int_equal(roast_record_decode(&rec, NULL, frame, NULL), ROAST_OK);
+        resolve_pending(run);
+        assert_true(roast__attempt_record(run, 0, &rec, identity));
         assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, second(2));
         assert_int_equal(rec.values[ROAST_FIELD_start_mono_ns].i64, MONO_0 + SECOND);
-        roast_chunk_list_release(&list);
         assert_int_equal(set_offset(run, "there", AHEAD), ROAST_OK);
     }
+    roast_run_free(run);
+}
+
+static void assert_shown_start(struct roast_str frame, int64_t start_ns)
+{
+    roast_record rec;
+
+    assert_int_equal(roast_record_decode(&rec, NULL, frame, NULL), ROAST_OK);
+    assert_int_equal(rec.values[ROAST_FIELD_start_epoch_ns].i64, start_ns);
+}
+
+/* As tables do: chunk_metrics and roast dump are made from these frames. */
+static void records_are_shown_on_the_timeline(void **state)
+{
+    roast_run *run = new_run(); /* on "here" */
+    const int64_t starts[] = {second(1), second(2) + AHEAD};
+    struct roast_chunk_list list;
+    unsigned char one[512];
+    (void)state;
+
+    add_chunk(run, 1, "here", NULL); /* by the monotonic clock, which it shares */
+    add_chunk(run, 2, "there", NULL);
+    assert_int_equal(set_offset(run, "there", AHEAD), ROAST_OK);
+    assert_int_equal(roast_run_chunks(run, &list, NULL), ROAST_OK);
+    assert_int_equal(list.count, 2);
+    for (uint32_t row = 0; row < 2; row++) {
+        const struct roast_chunk_item *item = &list.items[row];
+        assert_shown_start(str_from(list.frames + item->offset, item->size_bytes),
+                           starts[row]);
+        int64_t size = roast_run_frame(run, row, one, sizeof(one), NULL);
+        assert_true(size > 0);
+        assert_shown_start(str_from(one, (size_t)size), starts[row]);
+    }
+    roast_chunk_list_release(&list);
     roast_run_free(run);
 }
 
@@ -189,7 +221,8 @@ int main(void)
         cmocka_unit_test(a_host_is_found_by_its_worker),
         cmocka_unit_test(a_host_is_found_by_a_neighbour),
         cmocka_unit_test(the_clients_host_has_none),
-        cmocka_unit_test(records_come_back_as_they_were),
+        cmocka_unit_test(records_are_kept_as_they_were),
+        cmocka_unit_test(records_are_shown_on_the_timeline),
         cmocka_unit_test(offsets_move_rows_in_their_order),
         cmocka_unit_test(hosts_have_a_limit),
     };

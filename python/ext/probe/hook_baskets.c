@@ -168,7 +168,7 @@ static PyObject *unpack(struct hook *hook, roast_thread *thread, PyObject *args,
         more.bytes = stop - start;
         roast_ladder_add(thread, ROAST_ITEM_column_bytes, more.bytes);
         add_to_branch(hook->state, thread, PyTuple_GetItem(args, 3), &more);
-        file_learn_codec(hook->state, thread, chunk, true);
+        file_learn_codec(hook->state, thread, chunk, PyTuple_GetItem(args, 3));
     }
     Py_XDECREF(source);
     return hook_done(hook->state, result, "bytes of a basket");

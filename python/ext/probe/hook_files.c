@@ -389,22 +389,59 @@ static enum roast_codec codec_named(const unsigned char *two)
         if (memcmp(two, known[i].name, 2) == 0)
             return known[i].codec;
     }
-    return ROAST_CODEC_NONE;
+    return ROAST_CODEC_UNKNOWN;
+}
+
+static size_t big_endian(const unsigned char *data, int bytes)
+{
+    size_t number = 0;
+
+    for (int i = 0; i < bytes; i++)
+        number = number << 8 | data[i];
+    return number;
 }
 
 /* A basket begins with a TKey: total bytes (4), version (2), unpacked bytes (4), time
- * (4), bytes of the key (2), all big endian. */
+ * (4), bytes of the key (2), all big endian. What does not get smaller is stored as it
+ * is, whatever the codec of the file. */
 static enum roast_codec codec_of_basket(const unsigned char *data, size_t size_bytes)
 {
     if (size_bytes < 18)
         return ROAST_CODEC_UNKNOWN;
-    size_t key_bytes = (size_t)data[14] << 8 | data[15];
-    return key_bytes + 2 <= size_bytes ? codec_named(data + key_bytes)
-                                       : ROAST_CODEC_UNKNOWN;
+    size_t key_bytes = big_endian(data + 14, 2);
+    bool is_packed = big_endian(data, 4) < key_bytes + big_endian(data + 6, 4);
+    return is_packed && key_bytes + 2 <= size_bytes ? codec_named(data + key_bytes)
+                                                    : ROAST_CODEC_UNKNOWN;
+}
+
+/* What baskets are packed with when they are written, by the settings of the branch or,
+ * where it has none, of its file: 100 x algorithm + level. Algorithm 0 is ROOT's
+ * default, level 0 none. */
+static enum roast_codec codec_of_settings(struct probe_state *state, PyObject *branch)
+{
+    static const enum roast_codec codecs[] = {
+        ROAST_CODEC_ZLIB,    ROAST_CODEC_ZLIB, ROAST_CODEC_LZMA,
+        ROAST_CODEC_UNKNOWN, ROAST_CODEC_LZ4,  ROAST_CODEC_ZSTD,
+    };
+    const struct probe_names *names = &state->names;
+    uint64_t setting = 0;
+
+    if (!hook_member(state, branch, names->compress_setting, &setting) ||
+        setting % 100 == 0) {
+        PyObject *file = PyObject_GetAttr(branch, names->file);
+        bool known = file && hook_number(file, names->compress_setting, &setting);
+        Py_XDECREF(file);
+        if (!known)
+            return ROAST_CODEC_UNKNOWN;
+    }
+    if (setting % 100 == 0)
+        return ROAST_CODEC_NONE;
+    return setting / 100 < sizeof(codecs) / sizeof(codecs[0]) ? codecs[setting / 100]
+                                                              : ROAST_CODEC_UNKNOWN;
 }
 
 void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject *chunk,
-                      bool is_basket)
+                      PyObject *branch)
 {
     struct reading *reading = reading_here();
     struct known_file *file;
@@ -415,12 +452,14 @@ void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject 
     PyObject *data = PyObject_GetAttr(chunk, state->names.raw_data);
     if (data && PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) == 0) {
         size_t size_bytes = (size_t)view.len;
-        reading->facts.codec = is_basket         ? codec_of_basket(view.buf, size_bytes)
+        reading->facts.codec = branch            ? codec_of_basket(view.buf, size_bytes)
                                : size_bytes >= 2 ? codec_named(view.buf)
                                                  : ROAST_CODEC_UNKNOWN;
         PyBuffer_Release(&view);
+        if (branch && reading->facts.codec == ROAST_CODEC_UNKNOWN)
+            reading->facts.codec = codec_of_settings(state, branch);
         file = find_file(state, reading->file_key);
-        if (file) {
+        if (file && reading->facts.codec != ROAST_CODEC_UNKNOWN) {
             file->facts.codec = reading->facts.codec;
             roast_ladder_file(thread, &reading->facts, (struct roast_str){NULL, 0});
         }

@@ -26,7 +26,7 @@ PyObject *hook_page(struct hook *hook, roast_thread *thread, PyObject *args,
         reading->branch > 0)
         roast_ladder_branch_add(thread, reading->branch - 1, &more);
     if (result && reading->page && reading->page_bytes < more.uncompressed_bytes)
-        file_learn_codec(hook->state, thread, reading->page, false);
+        file_learn_codec(hook->state, thread, reading->page, NULL);
     hook_set(&reading->page, NULL);
     return hook_done(hook->state, result, "size of a page");
 }

@@ -67,8 +67,9 @@ void files_forget(struct probe_state *state);
 bool file_branch_sizes(struct probe_state *state, PyObject *branch,
                        struct roast_branch *row);
 
-/* Records the codec, from the first bytes of a basket or page. */
+/* Records the codec, from the first bytes of a packed page, or of a basket: if that is
+ * not packed, from the settings of branch and file. `branch` is NULL for a page. */
 void file_learn_codec(struct probe_state *state, roast_thread *thread, PyObject *chunk,
-                      bool is_basket);
+                      PyObject *branch);
 
 #endif

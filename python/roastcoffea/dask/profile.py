@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import json
+import linecache
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -120,10 +121,17 @@ class HotPlaces:
         )
         if place not in self.texts:
             noted = described.get("line_number") == place[1]
-            self.texts[place] = (
-                str(described.get("line") or "").strip() if noted else ""
-            )
+            text = described.get("line") if noted else ""
+            self.texts[place] = str(text or "").strip() or line_of(place)
         return place
+
+
+def line_of(place: Place) -> str:
+    """Where it can be read: a file here, or a cell of this notebook."""
+    try:
+        return linecache.getline(*place[:2]).strip()
+    except ValueError:  # a name that no file can have
+        return ""
 
 
 def _calls(node: dict[str, Any], count: int, users: tuple[Place, ...]) -> list[Waiting]:
@@ -179,7 +187,7 @@ class HotLine(NamedTuple):
     file: str
     line: int
     function: str
-    text: str
+    text: str | None
     seconds: float
     self_seconds: float
 
@@ -211,4 +219,6 @@ def hot_lines(profile: Any, interval_s: float) -> list[HotLine]:
                 before[0] + total * seconds_each,
                 before[1] + alone * seconds_each,
             )
-    return sorted(added.values(), key=lambda row: (-row.seconds, row))[:MOST_ROWS]
+    hottest = sorted(added.values(), key=lambda row: (-row.seconds, row))[:MOST_ROWS]
+    # Code that was sent from here has its file or cell here.
+    return [row._replace(text=row.text or line_of(row[:3]) or None) for row in hottest]

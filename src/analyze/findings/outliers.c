@@ -5,6 +5,7 @@
  * absolute deviation) and by half of the median, so that noise among equal chunks does
  * not count. The cause is the first one that the numbers support. */
 #include "analyze/formulas.h"
+#include "analyze/record_iter.h"
 #include "analyze/recorded.h"
 
 enum { FEWEST_CHUNKS = 8, MOST_OUTLIERS = 50 };
@@ -162,6 +163,16 @@ static void keep_largest(struct search *search, struct outlier outlier)
         search->count++;
 }
 
+/* Whether the memory of the process was the memory of this chunk. */
+static bool ran_alone(const struct roast_run *run, size_t row)
+{
+    roast_record rec;
+
+    return roast__attempt_fields(run, row, ROAST_FIELD_BIT(concurrency), &rec) &&
+           roast_record_has(&rec, ROAST_FIELD_concurrency) &&
+           rec.values[ROAST_FIELD_concurrency].u64 <= 1;
+}
+
 static const char *cause_of(struct search *search, const struct outlier *outlier)
 {
     const struct roast_attempts *attempts = &search->ctx->run->attempts;
@@ -170,8 +181,9 @@ static const char *cause_of(struct search *search, const struct outlier *outlier
 
     if (waited > 0.5 * outlier->excess_ns)
         return "slow read";
-    if (memory_peak(attempts, outlier->row) > search->peak.limit ||
-        memory_delta(attempts, outlier->row) > search->delta.limit)
+    bool is_large = memory_peak(attempts, outlier->row) > search->peak.limit ||
+                    memory_delta(attempts, outlier->row) > search->delta.limit;
+    if (is_large && ran_alone(search->ctx->run, outlier->row))
         return "big memory";
     if (roast__is_slow_host(&search->hosts, search->ctx,
                             host_of(attempts, outlier->row)))

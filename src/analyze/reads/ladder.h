@@ -26,4 +26,7 @@ struct roast_ladder_sums {
 void roast__put_missing_hooks(const struct roast_summary_context *ctx,
                               const struct roast_ladder_sums *sums);
 
+/* Whether a file is parquet: pyarrow reads those, and its bytes are not counted. */
+bool roast__reads_parquet(const roast_summary *summary);
+
 #endif

@@ -26,13 +26,17 @@ static const struct {
     {ROAST_TABLE_branch_costs,
      {ROAST_HOOK_buffer, ROAST_HOOK_extract_root, ROAST_HOOK_extract_parquet},
      "the chunks read nothing"},
-    {ROAST_TABLE_endpoints,
-     {ROAST_HOOK_source, 0, 0},
-     "no request was recorded: parquet reads are not counted"},
+    {ROAST_TABLE_endpoints, {ROAST_HOOK_source, 0, 0}, "no request was recorded"},
     {ROAST_TABLE_file_metadata,
      {ROAST_HOOK_from_root, ROAST_HOOK_from_parquet, 0},
      "the chunks read no file"},
 };
+
+bool roast__reads_parquet(const roast_summary *summary)
+{
+    return roast__table_count(summary->tables[ROAST_TABLE_file_metadata],
+                              ROAST_COL_file_metadata_kind, "parquet") > 0;
+}
 
 /* The first missing hook that would measure a slice; NULL: none. */
 static const char *why_no_slice(const struct roast_ladder_sums *sums,
@@ -46,24 +50,31 @@ static const char *why_no_slice(const struct roast_ladder_sums *sums,
     return NULL;
 }
 
-static const char *why_no_table(const struct roast_ladder_sums *sums, size_t table)
+static const char *why_no_table(const struct roast_ladder_sums *sums, size_t table,
+                                bool reads_parquet)
 {
     for (size_t i = 0; i < sizeof(tables[0].hooks) / sizeof(tables[0].hooks[0]); i++) {
         unsigned hook = tables[table].hooks[i];
         if (hook != 0 && sums->without_hook[hook] > 0)
             return why_missing[hook];
     }
-    return sums->ladders == 0 ? no_ladder : tables[table].otherwise;
+    if (sums->ladders == 0)
+        return no_ladder;
+    return tables[table].table == ROAST_TABLE_endpoints && reads_parquet
+               ? "no request was recorded: parquet reads are not counted"
+               : tables[table].otherwise;
 }
 
 static void note_empty_tables(const struct roast_summary_context *ctx,
                               const struct roast_ladder_sums *sums)
 {
+    bool parquet = roast__reads_parquet(ctx->summary);
+
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         const roast_table *table = ctx->summary->tables[tables[i].table];
         if (table && roast_table_rows(table) == 0)
             roast__summary_unavailable(ctx->summary, roast_table_key(tables[i].table),
-                                       why_no_table(sums, i));
+                                       why_no_table(sums, i, parquet));
     }
 }
 

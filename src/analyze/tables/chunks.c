@@ -143,6 +143,10 @@ static void put_chunk(struct worker_words *words, const struct roast_chunk_iter 
                          worker_word(words, job->run->attempts.process[iter->row]));
     put_column(job, AT(start), ROAST_COLUMN_start_ns, iter->row);
     put_column(job, AT(task_start), ROAST_COLUMN_task_start_ns, iter->row);
+    if (roast_record_has(&rec, ROAST_FIELD_rss_peak_bytes) &&
+        roast_record_has(&rec, ROAST_FIELD_concurrency))
+        roast__fill_string(to, AT(rss_peak_of),
+                           roast_peak_of(rec.values[ROAST_FIELD_concurrency].u64));
     roast__fill_text(to, AT(status), roast_str_of("ok"));
     roast__fill_bool(to, AT(undecorated),
                      roast_record_has(&rec, ROAST_FIELD_undecorated) &&

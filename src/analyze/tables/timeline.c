@@ -24,6 +24,13 @@ struct level {
                   1]; /* of the level in full bins, relative to the previous bin */
 };
 
+/* What chunks worked through, spread evenly over the time of each. */
+struct amount {
+    double total;
+    struct level known;
+    struct level unknown; /* running chunks without a value */
+};
+
 /* A sampled quantity, integrated over every bin. */
 struct sampled {
     double area[MAX_BINS];
@@ -46,8 +53,8 @@ struct time_bins {
     double cpu[MAX_BINS];
     uint64_t chunks[MAX_BINS];
     uint64_t failures[MAX_BINS];
-    double events[MAX_BINS]; /* NaN: not known for a chunk */
-    double bytes[MAX_BINS];
+    struct amount events;
+    struct amount bytes;
 };
 
 static double position(const struct time_bins *bins, int64_t time_ns)
@@ -93,6 +100,38 @@ static void finish_level(const struct time_bins *bins, struct level *sum)
     for (size_t i = 0; i < bins->count; i++) {
         level += sum->change[i];
         sum->area[i] += level;
+    }
+}
+
+static void add_amount(const struct time_bins *bins, struct amount *sum, double value,
+                       int64_t from_ns, int64_t to_ns)
+{
+    struct level *level = isnan(value) ? &sum->unknown : &sum->known;
+    double weight = isnan(value) ? 1 : value, end = position(bins, to_ns);
+    double length = end - position(bins, from_ns);
+
+    sum->total += isnan(value) ? 0 : value;
+    if (length > 0)
+        add_interval(bins, level, from_ns, to_ns, weight / length);
+    else
+        level->area[bin_at(bins, end)] += weight;
+}
+
+/* Rounds to whole numbers that add up to the total; NaN where a value is not known. */
+static void finish_amount(const struct time_bins *bins, struct amount *sum)
+{
+    static const double rounding = 1e-6;
+    double up_to = 0, rounded = 0;
+
+    finish_level(bins, &sum->known);
+    finish_level(bins, &sum->unknown);
+    for (size_t i = 0; i < bins->count; i++) {
+        double before = rounded;
+        up_to += sum->known.area[i];
+        rounded = fmin(fmax(nearbyint(up_to), before), sum->total);
+        if (i + 1 == bins->count)
+            rounded = sum->total;
+        sum->known.area[i] = sum->unknown.area[i] > rounding ? NAN : rounded - before;
     }
 }
 
@@ -142,9 +181,12 @@ static void add_end(struct time_bins *bins, size_t row)
     if (role != ROAST_ROLE_COUNTS && role != ROAST_ROLE_BARE)
         return;
     bins->chunks[bin]++;
-    bins->events[bin] += events_of(attempts, row, role == ROAST_ROLE_BARE);
-    bins->bytes[bin] += value_of(attempts, ROAST_COLUMN_bytes_before, row) +
-                        value_of(attempts, ROAST_COLUMN_bytes_read, row);
+    add_amount(bins, &bins->events, events_of(attempts, row, role == ROAST_ROLE_BARE),
+               start, end);
+    add_amount(bins, &bins->bytes,
+               value_of(attempts, ROAST_COLUMN_bytes_before, row) +
+                   value_of(attempts, ROAST_COLUMN_bytes_read, row),
+               start, end);
 }
 
 static bool add_attempts(struct time_bins *bins)
@@ -269,8 +311,8 @@ static void put_bin(roast_table *to, const struct time_bins *bins, size_t bin)
     roast__fill_number(to, AT(cpu_percent), bins->cpu[bin]);
     roast__fill_count(to, AT(chunks), bins->chunks[bin]);
     roast__fill_count(to, AT(failures), bins->failures[bin]);
-    roast__fill_sum(to, AT(events), bins->events[bin]);
-    roast__fill_sum(to, AT(bytes), bins->bytes[bin]);
+    roast__fill_sum(to, AT(events), bins->events.known.area[bin]);
+    roast__fill_sum(to, AT(bytes), bins->bytes.known.area[bin]);
 }
 
 void roast__make_timeline(const struct roast_table_job *job)
@@ -317,6 +359,8 @@ void roast__make_timeline(const struct roast_table_job *job)
         finish_level(bins, &bins->workers);
         finish_level(bins, &bins->threads);
         finish_level(bins, &bins->running);
+        finish_amount(bins, &bins->events);
+        finish_amount(bins, &bins->bytes);
     }
     for (size_t i = 0; i < bins->count && roast__table_ok(job->to); i++)
         put_bin(job->to, bins, i);

@@ -3,9 +3,10 @@
  *
  * Four series of a worker are read side by side, in blocks. CPU utilization is relative
  * to the threads that the worker reports, else to an equal share of the threads offered
- * at that time. */
+ * at that time. The peak of memory is that of samples and of records. */
 #include "analyze/budget/worker_match.h"
 #include "analyze/formulas.h"
+#include "analyze/recorded.h"
 #include "analyze/timeline.h"
 #include "analyze/totals/sweep.h"
 #include "base/mem.h"
@@ -22,6 +23,7 @@ struct sample_sums {
     double peak_bytes;
     int32_t peak_worker; /* number of its name */
     int64_t peak_time_ns;
+    int32_t peak_process; /* of the chunk with the peak, between samples; -1: none */
 };
 
 /* A worker's memory over time. */
@@ -207,6 +209,23 @@ static bool add_workers(struct sample_sums *sums,
     return peaks != NULL;
 }
 
+/* ---- chunks ---------------------------------------------------------------------- */
+
+/* Chunks are sampled more often than workers. */
+static void add_chunk_peaks(struct sample_sums *sums,
+                            const struct roast_attempts *attempts)
+{
+    const struct roast_column *peaks = &attempts->columns[ROAST_COLUMN_rss_peak_bytes];
+
+    for (size_t row = 0; peaks->known > 0 && row < attempts->count; row++) {
+        double bytes = roast__column_number(peaks, row);
+        if (!(bytes > sums->peak_bytes))
+            continue;
+        sums->peak_bytes = bytes;
+        sums->peak_process = attempts->process[row];
+    }
+}
+
 /* ---- metrics --------------------------------------------------------------------- */
 
 static void set_peak(const struct roast_summary_context *ctx,
@@ -217,6 +236,11 @@ static void set_peak(const struct roast_summary_context *ctx,
     if (!(sums->peak_bytes > 0))
         return;
     roast__table_row(table);
+    if (sums->peak_process >= 0) {
+        roast__fill_worker(table, ROAST_COL_peak_memory_worker, ctx,
+                           (size_t)sums->peak_process);
+        return;
+    }
     roast__fill_text(table, ROAST_COL_peak_memory_worker,
                      roast__context_text(ctx, sums->peak_worker));
     roast__fill_int(table, ROAST_COL_peak_memory_time, sums->peak_time_ns);
@@ -227,11 +251,11 @@ static void set_metrics(const struct roast_summary_context *ctx,
 {
     const struct roast_moments *memory = &sums->memory_percent;
 
-    if (sums->memory_samples > 0) {
+    if (sums->memory_samples > 0 || sums->peak_process >= 0)
         roast__context_set(ctx, ROAST_METRIC_peak_memory_bytes, sums->peak_bytes);
+    if (sums->memory_samples > 0)
         roast__context_set(ctx, ROAST_METRIC_workers_without_limit,
                            (double)sums->without_limit);
-    }
     roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_bytes,
                        sums->memory_sum / sums->memory_samples);
     roast__context_set(ctx, ROAST_METRIC_avg_memory_per_worker_weighted_bytes,
@@ -278,7 +302,7 @@ static const struct summed_series summed[] = {
 void roast__summarize_worker_samples(const struct roast_summary_context *ctx)
 {
     const struct roast_run *run = ctx->run;
-    struct sample_sums sums = {.peak_worker = ROAST_NO_STRING};
+    struct sample_sums sums = {.peak_worker = ROAST_NO_STRING, .peak_process = -1};
     struct roast_worker_match match = {0};
 
     if (!roast__worker_match_find(&match, run)) {
@@ -295,6 +319,7 @@ void roast__summarize_worker_samples(const struct roast_summary_context *ctx)
         ctx->summary->failed = true;
         goto out;
     }
+    add_chunk_peaks(&sums, &run->attempts);
     set_metrics(ctx, &sums);
     set_peak(ctx, &sums);
     bool has_scheduler = ctx->run->scheduler.sessions.count > 0;

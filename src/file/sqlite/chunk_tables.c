@@ -67,11 +67,12 @@ static void fill_from_record(struct chunk_table *table, struct chunk_row *out,
         enum roast_field field;
         enum roast_chunk_column column;
     } numbers[] = {{ROAST_FIELD_thread, ROAST_CHUNK_ROW_thread},
+                   {ROAST_FIELD_concurrency, ROAST_CHUNK_ROW_concurrency},
                    {ROAST_FIELD_task_ns, ROAST_CHUNK_ROW_task_ns},
                    {ROAST_FIELD_task_cpu_ns, ROAST_CHUNK_ROW_task_cpu_ns}};
-    const uint64_t wanted = ROAST_BIT(thread) | ROAST_BIT(task_ns) |
-                            ROAST_BIT(task_cpu_ns) | ROAST_BIT(undecorated) |
-                            ROAST_BIT(ladder);
+    const uint64_t wanted = ROAST_BIT(thread) | ROAST_BIT(concurrency) |
+                            ROAST_BIT(task_ns) | ROAST_BIT(task_cpu_ns) |
+                            ROAST_BIT(undecorated) | ROAST_BIT(ladder);
     struct roast_ladder ladder;
     roast_record rec;
 

@@ -244,14 +244,40 @@ static void test_steps_hold_what_ran_and_ended(void **state)
     assert_near(number_in(steps, "running", 3), 1);
     assert_near(number_in(steps, "running", 5), 1.5);
     assert_near(number_in(steps, "running", 9), 2);
-    assert_near(number_in(steps, "events", 5), 100);
-    assert_near(number_in(steps, "bytes", 5), 10);
-    assert_near(number_in(steps, "bytes", 4), 0);
-    assert_true(is_unknown(steps, "bytes", 9)); /* the second chunk does not know */
+    /* 100 events in 5 steps, half a step late; then 5 events in 5 steps */
+    static const double events[] = {10, 20, 20, 20, 20, 11, 1, 1, 1, 1};
+    for (size_t i = 0; i < 10; i++)
+        assert_near(number_in(steps, "events", i), events[i]);
+    assert_near(number_in(steps, "bytes", 0), 1);
+    assert_near(number_in(steps, "bytes", 4), 2);
+    assert_true(is_unknown(steps, "bytes", 5)); /* the second chunk does not know */
+    assert_true(is_unknown(steps, "bytes", 9));
     assert_near(sum_of(steps, "chunks"), 2);
     assert_near(sum_of(steps, "events"), 105);
     assert_near(number_in(steps, "failures", 9), 1);
     assert_true(is_unknown(steps, "memory_bytes", 5)); /* nobody looked */
+    roast_table_free(steps);
+    roast_run_free(run);
+}
+
+/* Whole numbers that add up, however events are spread. */
+static void test_events_of_steps_add_up(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    for (uint64_t i = 0; i < 7; i++)
+        add_frame(run, (struct frame){.first = i,
+                                      .stop = i + 1,
+                                      .start = 0.013 + 0.1 * (double)i,
+                                      .duration = i == 3 ? 1e-9 : 0.317,
+                                      .events = 1 + i});
+    roast_run_finish(run, NS(1));
+    roast_table *steps = table_of(run, ROAST_TABLE_timeline);
+    assert_near(sum_of(steps, "events"), 28);
+    assert_true(number_in(steps, "events", 3) >= 4); /* at once */
+    for (size_t i = 0; i < roast_table_rows(steps); i++)
+        assert_true(number_in(steps, "events", i) >= 0);
     roast_table_free(steps);
     roast_run_free(run);
 }
@@ -400,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_losses_of_a_quick_summary_are_not_known),
         cmocka_unit_test(test_notes_are_labels_and_provenance),
         cmocka_unit_test(test_steps_hold_what_ran_and_ended),
+        cmocka_unit_test(test_events_of_steps_add_up),
         cmocka_unit_test(test_steps_hold_the_samples_of_workers),
         cmocka_unit_test(test_steps_hold_counts_of_a_backend),
         cmocka_unit_test(test_there_are_at_most_a_thousand_steps),

@@ -306,13 +306,16 @@ static void test_outliers_and_their_causes(void **state)
                                   .duration = 9,
                                   .cpu = 8.8,
                                   .file = "big",
+                                  .concurrency = 1,
                                   .peak_mb = 900});
     add_frame(run, (struct frame){.first = 92,
                                   .start = 1,
                                   .events = 100,
                                   .duration = 5,
                                   .cpu = 4.8,
-                                  .file = "work"});
+                                  .file = "work",
+                                  .concurrency = 2, /* the neighbour's memory */
+                                  .peak_mb = 900});
     for (uint64_t i = 0; i < 3; i++)
         add_frame(run, (struct frame){.first = i,
                                       .start = 1,
