@@ -114,7 +114,7 @@ class MetricsCollector:
             raise ValueError("worker_tracking_interval must be above 0 seconds")
         self.processor_instance = processor_instance
         self.labels = _labels(labels)
-        self.hot_lines = bool(hot_lines) and not is_switched_off(
+        self._hot_lines = bool(hot_lines) and not is_switched_off(
             "ROASTCOFFEA_HOT_LINES"
         )
         self.measurement_name = measurement_name
@@ -170,7 +170,7 @@ class MetricsCollector:
     def _begin(self) -> RunRecorder:
         """A new run; with an ``output_dir`` it is written to disk from the start."""
         run = RunRecorder()
-        run.with_hot_lines = self.hot_lines
+        run.with_hot_lines = self._hot_lines
         files = None
         if self._writes():
             files = OutputDir(self.output_dir, self.measurement_name)
