@@ -41,6 +41,9 @@ roast_thread *roast_thread_current(void);
  * err when out of memory. */
 roast_thread *roast_thread_get(roast_error *err);
 
+/* Time of the monitor outside of chunks: counted with the thread's next chunk. */
+void roast_thread_add_cost(roast_thread *thread, int64_t cost_ns);
+
 /* ---- chunks ------------------------------------------------------------------ */
 
 struct roast_chunk_options {

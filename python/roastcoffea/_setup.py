@@ -4,6 +4,7 @@
 The C library never reads the environment; this does:
 
 ``ROASTCOFFEA=off``         everything is a no-op (also 0, no, false)
+``ROASTCOFFEA_HOT_LINES=off``  no lines of user code are sampled
 ``ROASTCOFFEA_PEAK=exact``  reset the kernel's high-water mark of memory at each chunk,
                             so that every peak is exact; other code in the process that
                             reads the mark (``ru_maxrss``) sees it reset
@@ -75,9 +76,9 @@ def _is(variable: str, *values: str) -> bool:
     return os.environ.get(variable, "").strip().lower() in values
 
 
-def is_switched_off() -> bool:
-    """Whether the user has switched the monitor off in this process."""
-    return _is("ROASTCOFFEA", "off", "0", "no", "false")
+def is_switched_off(what: str = "ROASTCOFFEA") -> bool:
+    """Whether the user has switched the monitor, or a part, off in this process."""
+    return _is(what, "off", "0", "no", "false")
 
 
 def _work_function(function: Any, token: Any) -> Any:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from roastcoffea import _probe
+from roastcoffea._setup import is_switched_off
 from roastcoffea.backends.base import RunTracking, track_run
 from roastcoffea.backends.registry import find_backend, is_backend_name
 from roastcoffea.coffea import runner_call, runner_hook, switch
@@ -99,6 +100,7 @@ class MetricsCollector:
         backend: Any = None,
         labels: Mapping[str, str] | None = None,
         progress: bool = False,
+        hot_lines: bool = True,
         measurement_name: str | None = None,
     ) -> None:
         if backend is None and is_backend_name(output_dir):
@@ -112,6 +114,9 @@ class MetricsCollector:
             raise ValueError("worker_tracking_interval must be above 0 seconds")
         self.processor_instance = processor_instance
         self.labels = _labels(labels)
+        self._hot_lines = bool(hot_lines) and not is_switched_off(
+            "ROASTCOFFEA_HOT_LINES"
+        )
         self.measurement_name = measurement_name
         names_of(measurement_name)  # refuses an invalid name now
         if measurement_name is not None and self._writes():
@@ -165,6 +170,7 @@ class MetricsCollector:
     def _begin(self) -> RunRecorder:
         """A new run; with an ``output_dir`` it is written to disk from the start."""
         run = RunRecorder()
+        run.with_hot_lines = self._hot_lines
         files = None
         if self._writes():
             files = OutputDir(self.output_dir, self.measurement_name)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from roastcoffea import _core, _probe, provenance, spool
 from roastcoffea.backends import tracking_data
 from roastcoffea.coffea import fileset, results
+from roastcoffea.coffea.hot_lines import HotLines, read
 from roastcoffea.run_notes import RunNotes, printable
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class RunRecorder:
         self.sources: tuple[str, ...] = ()  # of the backend
         self._unknowable: dict[str, str] = {}  # by the backend
         self.packages: set[str] = set()  # those that the analysis is in
+        self.with_hot_lines = True
+        self.hot_lines = HotLines()  # of attempts on this machine
         self.reports: list[Mapping[str, Any]] = []  # that were counted
         self.signed_urls: dict[str, str] = {}  # with credentials, never written
         self._dask: Watches | None = None
@@ -119,10 +122,16 @@ class RunRecorder:
                 self.core.unwatch()
         finally:
             self.core.finish(now)
+            self.guarded("hot lines", self._add_hot_lines)
             spool.remove(self._spool)
             self._spool = None
             self.changes += 1
         self.guarded("records and sections of the user", self.notes.write_lists)
+
+    def _add_hot_lines(self) -> None:
+        if self._spool:
+            self.hot_lines.add(read(self._spool))
+        self.core.add_hot_lines(self.hot_lines.hottest())
 
     def take_tracking(self, sampled: Any) -> None:
         """Data of a user's backend; its workers replace those of the executors."""

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from roastcoffea import _core
+from roastcoffea.coffea import hot_lines
 from roastcoffea.coffea.work_function import FILE_READS
 
 PREFIX = "roast-spool-"
@@ -40,8 +41,9 @@ def remove(folder: str | None) -> None:
 
 
 def _empty(folder: str) -> None:
-    with contextlib.suppress(OSError):  # mostly there is none
-        os.unlink(os.path.join(folder, FILE_READS))
+    for name in (FILE_READS, hot_lines.FILE):
+        with contextlib.suppress(OSError):  # mostly there is none
+            os.unlink(os.path.join(folder, name))
     _core.remove_spool(folder)
 
 

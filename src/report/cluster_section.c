@@ -121,7 +121,7 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_page_input *
 
     if (roast_table_rows(table) == 0)
         return;
-    roast__put_title(buf, "HOT LINES   from Dask's profiler");
+    roast__put_title(buf, "HOT LINES   by sampling");
     for (size_t row = 0; row < roast_table_rows(table) && row < MOST_LINES; row++) {
         /* "analysis.py:12 process" */
         struct roast_str file =

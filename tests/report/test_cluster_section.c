@@ -73,7 +73,7 @@ static void test_a_cluster_in_trouble(void **state)
         "  tasks   count    time  failed  lost\n"
         "  chunk    1240   900 s       3     4\n"
         "  reduce     66  1.25 s       0     0\n"
-        "\nHOT LINES   from Dask's profiler\n"
+        "\nHOT LINES   by sampling\n"
         "  function                  time  in it alone\n"
         "  analysis.py:12 process  80.0 s       2.00 s\n";
     if (!strstr(page.text, expected))

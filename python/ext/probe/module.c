@@ -264,6 +264,18 @@ static PyMethodDef functions[] = {
     {"hooks", hooks, METH_NOARGS, "(number, name, where, what is lost) of every hook."},
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
+    {"hot_lines_begin", hot_lines_begin, METH_VARARGS,
+     "This thread enters an attempt of a run, called by a frame; whether the sampling"
+     " has to be started."},
+    {"hot_lines_end", hot_lines_end, METH_NOARGS, "This thread has left it."},
+    {"hot_lines_sample", hot_lines_sample, METH_VARARGS,
+     "Samples until no attempt runs, in a thread of its own; asks is_users(file), and"
+     " gives rows to a callable."},
+    {"hot_lines_take", hot_lines_take, METH_NOARGS,
+     "The rows since the last call: run, file, line, function, s, s alone."},
+    {"hot_lines_stop", hot_lines_stop, METH_NOARGS, "Ends the sampling of a process."},
+    {"hot_lines_forget", hot_lines_forget, METH_NOARGS,
+     "In a forked child: the attempts and rows are those of its parent."},
     {"frame_of", frame_of, METH_VARARGS,
      "The frame of a mapping with the keys of a record; number is its sequence if it "
      "has none."},
@@ -427,6 +439,8 @@ static void release(void *module)
     (void)clear(module);
     PyObject_Free(state_of(module)->spare_section);
     state_of(module)->spare_section = NULL;
+    hot_lines_free(state_of(module)->hot_lines);
+    state_of(module)->hot_lines = NULL;
 }
 
 static PyModuleDef_Slot slots[] = {

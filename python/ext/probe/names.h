@@ -27,6 +27,7 @@
     NAME(name, "__name__") \
     NAME(tb_next, "tb_next") \
     NAME(tb_frame, "tb_frame") \
+    NAME(f_back, "f_back") \
     NAME(tb_lasti, "tb_lasti") \
     NAME(file, "file") \
     NAME(source, "source") \

@@ -69,6 +69,7 @@ struct probe_state {
     uint64_t hook_cost_ns;   /* of one call through a hook; 0: not measured */
     unsigned heavy_chunks;   /* in a row, in which the hooks cost too much */
     PyObject *spare_section; /* memory of a freed section, or NULL */
+    struct hot_lines *hot_lines; /* owned; NULL before the first use */
     bool enabled, exact_peak;
     uint64_t errors;        /* of the monitor, in this process */
     uint64_t strikes;       /* those since it was switched on */

@@ -49,6 +49,16 @@ PyObject *ladder_is_heavy(PyObject *module, PyObject *unused);
 PyObject *ladder_setup(PyObject *module, PyObject *args);
 PyObject *gc_callback(PyObject *module, PyObject *args);
 
+/* hot_lines_begin(run, caller), hot_lines_end(), hot_lines_sample(is_users, receive),
+ * hot_lines_take(), hot_lines_stop(), hot_lines_forget() */
+PyObject *hot_lines_begin(PyObject *module, PyObject *args);
+PyObject *hot_lines_end(PyObject *module, PyObject *unused);
+PyObject *hot_lines_sample(PyObject *module, PyObject *args);
+PyObject *hot_lines_take(PyObject *module, PyObject *unused);
+PyObject *hot_lines_stop(PyObject *module, PyObject *unused);
+PyObject *hot_lines_forget(PyObject *module, PyObject *unused);
+void hot_lines_free(struct hot_lines *hot);
+
 /* set_unswitched_call(callable or None): called in place of decorated functions that no
  * Runner has switched on, with the arguments of user_functions.run(). */
 PyObject *set_unswitched_call(PyObject *module, PyObject *callable);

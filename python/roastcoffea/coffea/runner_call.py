@@ -17,7 +17,7 @@ from typing import Any
 
 from roastcoffea import _probe
 from roastcoffea.backends.dask import EXECUTORS
-from roastcoffea.coffea import hooks, results, switch, work_function
+from roastcoffea.coffea import hooks, hot_lines, results, switch, work_function
 from roastcoffea.coffea.client_work import ClientWork, workers_read_entries
 from roastcoffea.coffea.guard import ForkSafeLock
 from roastcoffea.coffea.packing import packing
@@ -106,12 +106,18 @@ class RunnerCall:
             packs=results.packs(self.runner.executor),
             with_hooks=not switch.is_off(self.processor),
             marks=marks,
+            samples_lines=not self.dask.is_dask
+            and all(run.with_hot_lines for run in self.runs),
+            packages=tuple(
+                sorted({name for run in self.runs for name in run.packages})
+            ),
         )
         for run in self.runs:
             run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
             run.guarded("names of the fileset", run.learn_names, self.fileset)
         with _patching:
             work_function.receivers[self.run_id] = self.receive
+            hot_lines.receivers[self.run_id] = self.receive_hot_lines
             if workers_read_entries(self.runner):
                 work_function.file_read_receivers[self.run_id] = self.own.file_read
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
@@ -179,6 +185,10 @@ class RunnerCall:
         for run in self.runs:
             run.receive(frames)
 
+    def receive_hot_lines(self, rows: list[hot_lines.Row]) -> None:
+        for run in self.runs:
+            run.hot_lines.add(rows)
+
     def mark(self, name: str) -> None:
         now = time.monotonic_ns()
         for run in self.runs:
@@ -193,8 +203,10 @@ class RunnerCall:
     def restore(self) -> None:
         """Restore Runner and processor."""
         self.guarded(packing.flush, self.run_id)
+        self.guarded(hot_lines.flush)
         with _patching:
             work_function.receivers.pop(self.run_id, None)
+            hot_lines.receivers.pop(self.run_id, None)
             work_function.file_read_receivers.pop(self.run_id, None)
             if not work_function.receivers and not task.runs:
                 packing.clear()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -33,6 +34,7 @@ WRAPPED_KEY = "__roastcoffea_frames__"
 # Names of steps, for errors.
 ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
 HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
+LINES = "hot lines"
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -61,6 +63,8 @@ class Token(NamedTuple):
     packs: bool = False  # the executor packs the result afterwards
     with_hooks: bool = True  # False: the user has switched measuring off
     marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
+    samples_lines: bool = False  # hot lines
+    packages: tuple[str, ...] = ()  # that the analysis is in
 
 
 class Attempt:
@@ -69,10 +73,14 @@ class Attempt:
     def __init__(self, place: Place | None) -> None:
         self.place = place
         self.with_hooks = False
+        self.is_sampled = False
         self.held: Any = None  # the switch of a processor
         self.begun_ns = time.monotonic_ns()
 
     def release(self) -> None:
+        if self.is_sampled:
+            guarded(LINES, _probe.hot_lines_end)
+            self.is_sampled = False
         if self.with_hooks:
             guarded(HOOKS, hooks.disarm, self)
         held, self.held = self.held, None
@@ -118,6 +126,8 @@ class WorkFunction:
                 guarded(PACKED, packing.flush_thread)
                 guarded(BEGIN, self.begin, place, item)
                 args, kwargs = self.prepare(attempt, args, kwargs)
+                if self.token.samples_lines:
+                    guarded(LINES, self.sample_lines, attempt, sys._getframe())
         except BaseException as error:  # Ctrl-C
             self.after_call(attempt, None, error)
             raise
@@ -228,6 +238,14 @@ class WorkFunction:
             (args, kwargs), attempt.held = switched or ((args, kwargs), None)
         return args, kwargs
 
+    def sample_lines(self, attempt: Attempt, frame: Any) -> None:
+        """Sample this thread until the attempt is released; ``frame`` was called by the
+        one that called the attempt."""
+        from .hot_lines import begin
+
+        attempt.is_sampled = True
+        begin(self.token[:3], self.token.packages, frame.f_back)
+
     def begin_file_read(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
         """Preprocessing of a file; frames are sent only if it fails."""
         item = item_at(attempt.place, guarded(ITEM, file_of, args))
@@ -238,16 +256,16 @@ class WorkFunction:
         token, ended_ns = self.token, time.monotonic_ns()
         if token.client != _probe.process_id():
             for spool in token.spools:
-                _note_file_read(spool, f"{begun_ns} {ended_ns}\n")
+                note_line(spool, FILE_READS, f"{begun_ns} {ended_ns}\n")
         elif token.run_id in file_read_receivers:
             file_read_receivers[token.run_id](begun_ns, ended_ns)
 
 
-def _note_file_read(spool: str, line: str) -> None:
-    """One write: lines of several processes do not mix."""
+def note_line(spool: str, name: str, line: str) -> None:
+    """Append to a file of a spool; one write: lines of several processes do not mix."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with contextlib.suppress(OSError):  # another machine has no such folder
-        file = os.open(os.path.join(spool, FILE_READS), flags, 0o600)
+        file = os.open(os.path.join(spool, name), flags, 0o600)
         try:
             os.write(file, line.encode())
         finally:

@@ -407,8 +407,9 @@ class Watches:
         run.core.set_activities(spans | add_up(each.differences for each in found))
         run.keep_spans(spans)
         for each in found:
-            rows = profile.hot_lines(each.profile, _profile_interval())
-            run.core.add_hot_lines(rows)
+            if run.with_hot_lines:
+                rows = profile.hot_lines(each.profile, _profile_interval())
+                run.core.add_hot_lines(rows)
 
 
 def _activities(rows: Any) -> Activities:

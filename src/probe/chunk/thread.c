@@ -123,6 +123,11 @@ roast_thread *roast_thread_get(roast_error *err)
     return thread;
 }
 
+void roast_thread_add_cost(roast_thread *thread, int64_t cost_ns)
+{
+    thread->carried_ns += cost_ns;
+}
+
 void roast__threads_visit(void (*visit)(struct roast_thread *thread, void *context),
                           void *context)
 {

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hot lines of runs on this machine: what is sampled, for whom, and that nothing else
+changes."""
+
+from __future__ import annotations
+
+import _thread
+import concurrent.futures
+import inspect
+import os
+import signal
+import threading
+import time
+
+import pytest
+from coffea import processor
+
+import roastcoffea
+from collector_helpers import EVENTS, Plain, fileset_of, iterative, make_runner
+from roastcoffea import _probe
+from support import measure as measure_chunk
+from support import run_python
+
+SPIN_S = 0.3  # 15 samples, if the machine is idle
+
+
+def spin(seconds):
+    """Returns after that much CPU time; all of it in one line."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
+
+
+def nothing(*_):
+    pass
+
+
+class Spinning(Plain):
+    def process(self, events):
+        spin(SPIN_S)
+        return {"n": len(events)}
+
+
+class Forking(Plain):
+    """A child is forked and ends in the middle of each chunk."""
+
+    def process(self, events):
+        pid = os.fork()
+        if pid == 0:
+            spin(SPIN_S / 3)
+            os._exit(7)
+        spin(SPIN_S / 3)
+        _, status = os.waitpid(pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 7
+        return {"n": len(events)}
+
+
+class Signalled(Plain):
+    """A timer interrupts it 50 times in a second."""
+
+    def process(self, events):
+        seen = []
+        before = signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        while len(seen) < 20:
+            sum(range(1000))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        return {"n": len(events)}
+
+
+def measure(executor, analysis, tiny_file, **options):
+    with roastcoffea.monitor(**options) as run:
+        output = make_runner(executor)(fileset_of(tiny_file), analysis)
+    assert output["n"] == EVENTS
+    assert run.get_metrics()["monitor_errors"] == 0
+    return run
+
+
+def hottest(run):
+    return {
+        (row["function"], row["text"]): row for row in run.get_metrics()["hot_lines"]
+    }
+
+
+def threads(**options):
+    return processor.FuturesExecutor(
+        pool=concurrent.futures.ThreadPoolExecutor, status=False, **options
+    )
+
+
+def processes(**options):
+    return processor.FuturesExecutor(status=False, **options)
+
+
+@pytest.mark.parametrize("executor", [iterative, threads, processes])
+def test_the_line_that_takes_the_time_is_the_hottest(executor, tiny_file):
+    options = {} if executor is iterative else {"workers": 2}
+    run = measure(executor(**options), Spinning(), tiny_file)
+    found = hottest(run)
+    inner = [row for (name, _), row in found.items() if name == "spin"]
+    assert sum(row["self_seconds"] for row in inner) > 0
+    outer = found["process", "spin(SPIN_S)"]
+    assert outer["seconds"] >= max(row["seconds"] for row in inner)
+    assert outer["file"] == __file__
+    lines, first = inspect.getsourcelines(Spinning.process)
+    assert outer["line"] == first + 1
+    assert lines[1].strip() == outer["text"]
+    # Nothing of the libraries, of ours, or of the script around the run.
+    assert {row["file"] for row in found.values()} == {__file__}
+    assert not any(name == "measure" for name, _ in found)
+    assert "HOT LINES" in run._page("text")
+
+
+def test_seconds_are_those_of_the_attempts(tiny_file):
+    run = measure(iterative(), Spinning(), tiny_file)
+    alone = sum(row["self_seconds"] for row in run.get_metrics()["hot_lines"])
+    wall = run.get_metrics()["wall_time"]
+    assert 0 < alone <= wall
+
+
+def test_what_the_samples_cost_is_counted_with_the_next_chunk():
+    """Here it takes long to find out what is user code."""
+    asked = threading.Event()
+
+    def is_users(file):
+        if not asked.is_set():
+            spin(SPIN_S)
+        asked.set()
+        return False
+
+    measure_chunk(nothing)  # this thread measures
+    _probe.hot_lines_stop()
+    assert _probe.hot_lines_begin("run", None)
+    arguments = is_users, lambda rows: None
+    _thread.start_new_thread(_probe.hot_lines_sample, arguments)
+    while not asked.is_set():
+        spin(0.01)
+    _probe.hot_lines_stop()
+    _probe.hot_lines_end()
+    assert measure_chunk(nothing)["monitor_time"] >= SPIN_S
+    assert measure_chunk(nothing)["monitor_time"] < SPIN_S
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_off(how, tiny_file, monkeypatch):
+    options = {"hot_lines": False} if how == "option" else {}
+    if how == "environment":
+        monkeypatch.setenv("ROASTCOFFEA_HOT_LINES", "off")
+    run = measure(iterative(), Spinning(), tiny_file, **options)
+    assert run.get_metrics()["hot_lines"] == []
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("analysis", [Forking, Signalled])
+def test_forks_and_signals_of_the_analysis(analysis, tiny_file):
+    run = measure(iterative(), analysis(), tiny_file)
+    assert hottest(run)
+
+
+def test_an_interrupt_is_raised_where_it_arrives(tiny_file):
+    """Ctrl-C while a line is sampled: the exception is the user's, the run goes on."""
+
+    class Interrupted(Spinning):
+        def process(self, events):
+            threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+            spin(60)
+
+    with pytest.raises(KeyboardInterrupt), roastcoffea.monitor() as run:
+        make_runner(iterative())(fileset_of(tiny_file), Interrupted())
+    assert run.get_metrics()["monitor_errors"] == 0
+    measure(iterative(), Spinning(), tiny_file)
+
+
+def test_the_interpreter_ends_while_lines_are_sampled(tiny_file):
+    """The end comes inside a chunk."""
+    program = f"""
+import sys, time
+sys.path[:0] = {[os.path.dirname(__file__)]!r}
+import roastcoffea
+from collector_helpers import Plain, fileset_of, iterative, make_runner
+
+class Ending(Plain):
+    def process(self, events):
+        while time.thread_time() < ends:
+            pass
+        sys.exit()
+
+with roastcoffea.monitor():
+    ends = time.thread_time() + 0.2
+    make_runner(iterative())(fileset_of({str(tiny_file)!r}), Ending())
+"""
+    run_python(program)
+
+
+def test_a_second_interpreter_samples_its_own_threads():
+    program = """
+import sys, sysconfig
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+from roastcoffea import _probe
+code = f'''
+import sys, _thread, importlib.util
+spec = importlib.util.spec_from_file_location("_probe", {_probe.__file__!r})
+probe = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(probe)
+assert probe.hot_lines_begin("run", None)
+rows = []
+_thread.start_new_thread(
+    probe.hot_lines_sample, (lambda file: True, rows.extend)
+)
+while not rows:
+    rows += probe.hot_lines_take()
+probe.hot_lines_end()
+probe.hot_lines_stop()
+assert rows[0][0] == "run"
+'''
+failed = ""
+try:
+    failed = str(interpreters.run_string(interpreters.create(), code) or "")
+except Exception as error:
+    failed = str(error)
+if failed and "subinterpreters" not in failed:  # the extension may not load there
+    sys.exit(failed)
+"""
+    run_python(program)
