@@ -3,8 +3,8 @@
  *
  * Opening a file, building events and packing the output are per chunk; reading and
  * computing are per event, unless chunks of different sizes show that a part of them is
- * not. Of opening and building only the CPU time and the waits for storage are a cost of
- * the chunk: without a core they last as long as others let them. Sending a task and merging its output are added to the cost per chunk. The first
+ * not. Time without a core is no cost of a chunk: it lasts as long as others let it.
+ * Sending a task and merging its output are added to the cost per chunk. The first
  * chunks of each process are left out of the fit, unless there are no others. */
 #include "analyze/findings/chunksize.h"
 
@@ -35,18 +35,16 @@ struct fitting {
 
 /* ---- chunks ---------------------------------------------------------------------- */
 
-/* CPU seconds of an attempt outside of process(); INFINITY: not known. */
-static double cpu_outside(const struct roast_summary_context *ctx, size_t row,
-                          const roast_record *rec)
+/* Seconds for which an attempt had no core outside of process(). */
+static double without_core_outside(const roast_record *rec,
+                                   const struct roast_ladder *ladder)
 {
-    const struct roast_column *inside =
-        &ctx->run->attempts.columns[ROAST_COLUMN_cpu_ns];
+    double all_ns = (double)ladder->values[ROAST_ITEM_runqueue];
+    double inside_ns = roast_record_has(rec, ROAST_FIELD_runqueue_ns)
+                           ? (double)rec->values[ROAST_FIELD_runqueue_ns].u64
+                           : 0;
 
-    if (!roast_record_has(rec, ROAST_FIELD_task_cpu_ns) ||
-        !roast__column_has(inside, row))
-        return INFINITY;
-    double task_ns = (double)rec->values[ROAST_FIELD_task_cpu_ns].u64;
-    return fmax(0, task_ns - (double)inside->values[row]) / 1e9;
+    return fmax(0, all_ns - inside_ns) / 1e9;
 }
 
 /* Fills the fixed and the variable seconds of a chunk; false: not known. */
@@ -54,7 +52,7 @@ static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
                         double split[2])
 {
     const struct roast_column *columns = ctx->run->attempts.columns;
-    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(task_cpu_ns);
+    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(runqueue_ns);
     struct roast_ladder ladder;
     roast_record rec;
 
@@ -64,9 +62,7 @@ static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
         split[0] = (double)ladder.values[ROAST_ITEM_open] / 1e9 +
                    (double)ladder.values[ROAST_ITEM_form] / 1e9 +
                    (double)ladder.values[ROAST_ITEM_result] / 1e9;
-        split[0] =
-            fmin(split[0], cpu_outside(ctx, row, &rec) +
-                               (double)ladder.values[ROAST_ITEM_storage_wait] / 1e9);
+        split[0] = fmax(0, split[0] - without_core_outside(&rec, &ladder));
         split[1] = 0;
         for (int i = ROAST_ITEM_fetch; i <= ROAST_ITEM_write; i++)
             split[1] += (double)ladder.values[i] / 1e9;

@@ -58,7 +58,7 @@ void roast__rule_memory_pressure(const struct roast_rule_input *input,
         roast__input_metric(input, ROAST_METRIC_memory_utilization_max_percent);
     double peak = roast__input_metric(input, ROAST_METRIC_peak_memory_bytes);
 
-    finding->found = percent > LIMIT_MEMORY_PERCENT;
+    finding->found = percent > LIMIT_MEMORY_PERCENT && !(peak < LIMIT_GROWTH_MB * 1e6);
     if (!finding->found)
         return;
     /* workers are the sampled processes with a known peak */
