@@ -11,6 +11,7 @@
 #define ROAST_RUN_H
 
 #include "roast/record.h"
+#include "roast/run_state.h"
 #include "roast/sample.h"
 
 #ifdef __cplusplus
@@ -215,12 +216,6 @@ void roast_run_notes(roast_run *run, enum roast_note_group group,
  * labels: one was left out, or contains a comma. */
 int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes);
 
-/* How a run ended: failed if a failure was noted, unfinished if it has no end. */
-enum roast_run_state { ROAST_IS_finished, ROAST_IS_failed, ROAST_IS_unfinished };
-
-enum roast_run_state roast_run_state(roast_run *run);
-const char *roast_run_state_name(enum roast_run_state state); /* "finished" ... */
-
 /* ---- clock ------------------------------------------------------------------- */
 
 /* When the run began and ended, in ns since 1970; end 0: it is still running, or its
@@ -234,10 +229,10 @@ struct roast_span roast_run_span(roast_run *run);
 
 /* Moments of the client, in the order they happen; may repeat. */
 enum roast_mark {
-    ROAST_MARK_RUN_BEGIN = 1, /* Runner.run was entered */
-    ROAST_MARK_PREPROCESS_BEGIN,
-    ROAST_MARK_PREPROCESS_END,
-    ROAST_MARK_RUN_END,
+#define K(number, NAME, name, text) ROAST_MARK_##NAME = (number),
+#include "roast/run_marks.def"
+#undef K
+    ROAST_MARK_LAST /* one past the highest */
 };
 
 int roast_run_mark(roast_run *run, enum roast_mark mark, int64_t mono_ns,

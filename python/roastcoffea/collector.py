@@ -7,6 +7,7 @@ import functools
 import math
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -193,7 +194,7 @@ class MetricsCollector:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        run, self._entered = self._recorder, False
+        run, self._entered, ended_ns = self._recorder, False, time.monotonic_ns()
         if run is None or os.getpid() != self._pid:
             return  # a forked child: the threads of the run are its parent's
         runner_hook.remove(self._filter)
@@ -212,7 +213,7 @@ class MetricsCollector:
         except Exception as ours:  # the user's exception is raised, not ours
             run.note_error("end of the block", ours)
         finally:
-            run.guarded("end of the block", run.finish)
+            run.guarded("end of the block", run.finish, ended_ns)
         if self._files:
             self.run._measurement_path = self._files.save(self.run, run)
 

@@ -127,6 +127,12 @@ class Run:
         return self._notes.text("failure")
 
     @property
+    def state(self) -> str:
+        """finished, incomplete, failed, interrupted or unfinished: see
+        ``get_metrics()["state"]``."""
+        return str(self.get_metrics()["state"]["state"])
+
+    @property
     def partial(self) -> bool:
         """Whether something is missing: the run goes on, failed, or was cut short."""
         opened = self._core.info() or {}

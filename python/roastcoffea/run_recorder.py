@@ -12,7 +12,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe, provenance, spool
@@ -112,16 +112,15 @@ class RunRecorder:
         text = results.cluster_text(self.core.metrics(True))
         self.notes.set_text("executor", text)
 
-    def finish(self) -> None:
-        """The block ends."""
-        now = time.monotonic_ns()
+    def finish(self, end_mono_ns: int) -> None:
+        """The block has ended; what was waited for since is not part of the run."""
         if self._dask is not None:  # Ctrl-C may have come before end_dask()
             self.guarded("end on Dask", self._dask.leave)
         try:
             with self.lock:  # no other thread reads the spool then
                 self.core.unwatch()
         finally:
-            self.core.finish(now)
+            self.core.finish(end_mono_ns)
             self.guarded("hot lines", self._add_hot_lines)
             spool.remove(self._spool)
             self._spool = None
@@ -258,6 +257,26 @@ class RunRecorder:
     def mark(self, name: str, mono_ns: int) -> None:
         """A moment of the client."""
         self.guarded("mark", self.core.mark, name, mono_ns)
+
+    @contextlib.contextmanager
+    def own_wait(self) -> Iterator[None]:
+        """The monitor makes the thread of the block wait: not the user's time."""
+        self.mark("own_begin", time.monotonic_ns())
+        try:
+            yield
+        finally:
+            self.mark("own_end", time.monotonic_ns())
+
+    def process_died(self, pid: int, exit_code: int | None, time_ns: int) -> None:
+        """A process of a pool died; None: its exit code is not known."""
+        code = "?" if exit_code is None else exit_code
+        self.guarded(
+            "death of a process",
+            self.core.set_note,
+            "death",
+            str(pid),
+            f"{code} {time_ns}",
+        )
 
     def client_did(self, prefix: str, start_ns: int, stop_ns: int) -> None:
         """Work of the client itself, where it is the only worker."""

@@ -64,7 +64,7 @@ def test_executor_is_copied_whole_or_left_alone(kind):
     called = Called()
     runner = dask_runner(None, executor=on_dask(None))
     runner.executor = executor = kind(status=False)
-    used = DaskCall([called], runner).replaced(executor)
+    used = DaskCall([called], runner, print).replaced(executor)
     if kind is Slotted:
         assert used is executor
         assert called.errors == ["copy of an executor: an executor with slots"]

@@ -11,6 +11,7 @@ import itertools
 import re
 import struct
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -274,7 +275,7 @@ def test_records_made_by_hand_come_back_with_all_they_hold(records):
     recorder.begin({}, "off")
     live = Run(recorder.core, recorder=recorder)
     live.set_chunk_metrics(records)
-    recorder.finish()
+    recorder.finish(time.monotonic_ns())
     with tempfile.TemporaryDirectory() as folder:
         loaded = roastcoffea.open_run(live.save(Path(folder) / "x"))
         both = [run._notes.list("records").items for run in (live, loaded)]

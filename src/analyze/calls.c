@@ -161,6 +161,8 @@ bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
                 open.call->has_end = true;
             end_call(&open, time_ns);
             break;
+        default: /* of the client inside a call: see budget/client_times.h */
+            break;
         }
     }
     end_call(&open, end_ns);

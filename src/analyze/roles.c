@@ -7,8 +7,46 @@
 
 #include <stdlib.h>
 
+#include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
+#include "analyze/deaths.h"
 #include "base/mem.h"
+#include "base/str.h"
+
+/* ---- interrupted runs ---------------------------------------------------------------- */
+
+/* Whether the process of an attempt ended before the run, on its own. */
+static bool has_died(const struct roast_run *run, size_t row)
+{
+    const struct roast_attempts *attempts = &run->attempts;
+    const struct roast_worker_process *process =
+        &attempts->processes[attempts->process[row]];
+    const struct roast_worker_session *session = NULL;
+    struct roast_death death;
+    int64_t start_ns, end_ns;
+
+    if (process->worker >= 0 && roast__attempt_times(attempts, row, &start_ns, &end_ns))
+        session =
+            roast__session_at(&run->scheduler.sessions, process->worker, start_ns);
+    if (session)
+        return session->left_ns != 0 && !session->expected;
+    return process->pid != 0 && roast__death_find(&death, run, process->pid);
+}
+
+/* What the end of an interrupted run did to an attempt that failed or has no end. */
+static enum roast_role role_if_interrupted(enum roast_role role,
+                                           const struct roast_run *run, size_t row)
+{
+    const struct roast_column *types = &run->attempts.columns[ROAST_COLUMN_error_type];
+
+    if (role == ROAST_ROLE_LOST)
+        return has_died(run, row) ? role : ROAST_ROLE_CANCELLED;
+    if (role == ROAST_ROLE_FAILED && roast__column_has(types, row) &&
+        roast__str_is(roast__strings_get(&run->strings, (int32_t)types->values[row]),
+                      ROAST_INTERRUPT_CLASS))
+        return ROAST_ROLE_CANCELLED;
+    return role;
+}
 
 /* ---- single attempts ---------------------------------------------------------------- */
 
@@ -24,10 +62,13 @@ static enum roast_role role_of_single(unsigned status, unsigned parts, bool run_
 static void set_single_roles(struct roast_roles *roles, const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
+    bool interrupted = roast__run_state(run) == ROAST_IS_interrupted;
 
     for (size_t row = 0; row < attempts->count; row++) {
         enum roast_role role = role_of_single(attempts->status[row],
                                               attempts->parts[row], run->end_ns != 0);
+        if (interrupted)
+            role = role_if_interrupted(role, run, row);
         roles->of_row[row] = (unsigned char)role;
         roles->rows[role]++;
         if (role == ROAST_ROLE_FAILED)
@@ -39,6 +80,7 @@ static void set_single_roles(struct roast_roles *roles, const struct roast_run *
     roles->running_chunks = roles->rows[ROAST_ROLE_OPEN];
     roles->failed_chunks = roles->rows[ROAST_ROLE_FAILED] - roles->preprocess_failures;
     roles->lost_chunks = roles->rows[ROAST_ROLE_LOST];
+    roles->cancelled_chunks = roles->rows[ROAST_ROLE_CANCELLED];
 }
 
 /* ---- chunks with several attempts ------------------------------------------------ */
@@ -87,7 +129,7 @@ static size_t find_counted(const struct roast_roles *roles,
 
 /* The attempts at one chunk by their end; failures of preprocessing are not counted. */
 struct end_counts {
-    uint64_t ok, open, failed, lost;
+    uint64_t ok, open, failed, lost, cancelled;
 };
 
 static void resolve_chunk(struct roast_roles *roles, const struct roast_run *run,
@@ -103,6 +145,7 @@ static void resolve_chunk(struct roast_roles *roles, const struct roast_run *run
         ends.failed += role == ROAST_ROLE_FAILED &&
                        !roast__is_preprocess_failure(run, tried[i].row);
         ends.lost += role == ROAST_ROLE_LOST;
+        ends.cancelled += role == ROAST_ROLE_CANCELLED;
         if ((role == ROAST_ROLE_COUNTS || role == ROAST_ROLE_BARE) && i != counted) {
             roles->rows[roles->of_row[tried[i].row]]--;
             roles->rows[ROAST_ROLE_REPEAT]++;
@@ -112,7 +155,7 @@ static void resolve_chunk(struct roast_roles *roles, const struct roast_run *run
             (struct roast_retry){tried[i].row, (uint32_t)(i + 1), counted < count};
     }
     /* So far the chunk was counted once per attempt; count it once. */
-    uint64_t all = ends.ok + ends.open + ends.failed + ends.lost;
+    uint64_t all = ends.ok + ends.open + ends.failed + ends.lost + ends.cancelled;
     bool running = ends.ok == 0 && ends.open > 0;
     bool failed = ends.ok + ends.open == 0 && ends.failed > 0;
     bool lost = ends.ok + ends.open + ends.failed == 0 && ends.lost > 0;
@@ -122,6 +165,7 @@ static void resolve_chunk(struct roast_roles *roles, const struct roast_run *run
     roles->running_chunks -= ends.open - running;
     roles->failed_chunks -= ends.failed - failed;
     roles->lost_chunks -= ends.lost - lost;
+    roles->cancelled_chunks -= ends.cancelled - (ends.cancelled == all && all > 0);
 }
 
 static int64_t start_of(const struct roast_attempts *attempts, size_t row)

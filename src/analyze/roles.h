@@ -17,7 +17,9 @@ enum roast_role {
     ROAST_ROLE_BARE,   /* successful; used for the chunk, but without a record */
     ROAST_ROLE_REPEAT, /* successful; another attempt is used for the chunk */
     ROAST_ROLE_FAILED,
-    ROAST_ROLE_LOST, /* it began, and the run ended without its end */
+    ROAST_ROLE_LOST,      /* it began, and the run ended without its end */
+    ROAST_ROLE_CANCELLED, /* the same where the run was interrupted and its worker was
+                             there; or the interruption ended it */
     ROAST_ROLE_COUNT
 };
 
@@ -32,11 +34,12 @@ struct roast_retry {
 struct roast_roles {
     unsigned char *of_row; /* roast_role */
     uint64_t rows[ROAST_ROLE_COUNT];
-    uint64_t chunks; /* the sum of the next four */
+    uint64_t chunks; /* the sum of the next five */
     uint64_t successful_chunks;
     uint64_t running_chunks; /* no successful attempt, one is open */
     uint64_t failed_chunks;  /* no successful or open attempt, one failed */
     uint64_t lost_chunks;
+    uint64_t cancelled_chunks; /* all attempts were cancelled */
     uint64_t retried_chunks;
     uint64_t preprocess_failures; /* attempts: see roast__is_preprocess_failure() */
     uint64_t failed_files;        /* files with such failures and without chunks */

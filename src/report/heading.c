@@ -45,9 +45,10 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
     const char *ending = roast_report_ending(origin, roast_run_span(run).end_ns != 0);
     char failure[440];
     copy_note(failure, sizeof(failure), run, "failure");
-    if (roast_run_state(run) == ROAST_IS_failed)
-        (void)snprintf(out->state, sizeof(out->state), "failed%s%s",
-                       *failure ? ": " : "", failure);
+    enum roast_run_state state = roast_run_state(run);
+    if (state == ROAST_IS_failed || state == ROAST_IS_interrupted)
+        (void)snprintf(out->state, sizeof(out->state), "%s%s%s",
+                       roast_run_state_name(state), *failure ? ": " : "", failure);
     else
         (void)snprintf(out->state, sizeof(out->state), "%s",
                        ending ? ending : "finished");
@@ -59,6 +60,6 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
         .labels = text_if_any(out->labels),
         .first_error = text_if_any(out->first_error),
         .remarks = text_if_any(out->remarks),
-        .incomplete = roast_run_state(run) != ROAST_IS_finished,
+        .incomplete = state != ROAST_IS_finished,
     };
 }

@@ -40,6 +40,18 @@ static bool is_finished(const struct roast_page_input *input)
     return !input->heading || !input->heading->incomplete;
 }
 
+/* The state that the summary knows better than the heading; absent: none. */
+static struct roast_str state_of(const struct roast_page_input *input)
+{
+    struct roast_str state = roast_table_text(input->tables[ROAST_TABLE_run_state], 0,
+                                              ROAST_COL_run_state_state);
+
+    if (roast__str_is(state, roast_run_state_name(ROAST_IS_finished)) ||
+        roast__str_is(state, roast_run_state_name(ROAST_IS_unfinished)))
+        return (struct roast_str){NULL, 0};
+    return state;
+}
+
 static void put_state(struct roast_wrapped_line *line, struct roast_str word,
                       const struct roast_page_input *input)
 {
@@ -57,7 +69,7 @@ static void put_state(struct roast_wrapped_line *line, struct roast_str word,
             put_part(line, upper);
         return;
     }
-    const char *joint = is_finished(input) ? " in " : " after ";
+    const char *joint = roast__str_is(word, "finished") ? " in " : " after ";
     roast__line_format(line, "%s%s%s", upper, *upper ? joint : "",
                        roast_number(wall_s, "s").text);
 }
@@ -112,15 +124,21 @@ static void put_chunks(struct roast_wrapped_line *line,
 static void put_problem_counts(struct roast_wrapped_line *line,
                                const struct roast_page_input *input)
 {
-    static const struct {
+    double failed_files = 0;
+    /* they have no chunks, so that their attempts are counted */
+    bool files = roast__metric(&failed_files, input, ROAST_METRIC_num_failed_files) &&
+                 failed_files > 0;
+    const struct {
         const char *singular;
         const char *plural;
         enum roast_metric metric;
         bool show_zero;
     } problems[] = {
         {"retried", "retried", ROAST_METRIC_num_retried_chunks, true},
-        {"failed", "failed", ROAST_METRIC_num_failed_chunks, true},
+        {"failed", "failed", ROAST_METRIC_num_failed_chunks, !files},
+        {"failed attempt", "failed attempts", ROAST_METRIC_num_failed_attempts, files},
         {"lost", "lost", ROAST_METRIC_num_lost_chunks, false},
+        {"cancelled", "cancelled", ROAST_METRIC_num_cancelled_chunks, false},
         {"running", "running", ROAST_METRIC_num_running_chunks, false},
         {"worker lost", "workers lost", ROAST_METRIC_num_lost_workers, false},
     };
@@ -130,7 +148,8 @@ static void put_problem_counts(struct roast_wrapped_line *line,
         size_t used = strlen(part);
         double count;
         if (!roast__metric(&count, input, problems[i].metric) ||
-            (count == 0 && !problems[i].show_zero))
+            (count == 0 && !problems[i].show_zero) ||
+            (problems[i].metric == ROAST_METRIC_num_failed_attempts && !files))
             continue;
         (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
                        roast_number(count, "").text,
@@ -149,7 +168,12 @@ static void put_state_line(struct roast_buf *buf, const struct roast_page_input 
     double files;
 
     /* "failed: OSError ..." is the word "failed" and a detail */
-    if (input->heading && input->heading->state.data) {
+    struct roast_str state = state_of(input);
+    if (state.data) {
+        word = state;
+        detail = roast_table_text(input->tables[ROAST_TABLE_run_state], 0,
+                                  ROAST_COL_run_state_reason);
+    } else if (input->heading && input->heading->state.data) {
         word = input->heading->state;
         const char *colon = memchr(word.data, ':', word.size_bytes);
         if (colon) {
@@ -236,11 +260,15 @@ static void put_wall_line(struct roast_buf *buf, const struct roast_page_input *
         const char *label;
     } phases[] = {
         {ROAST_COL_wall_account_client, "client"},
+        {ROAST_COL_wall_account_pool_start, "pool start"},
         {ROAST_COL_wall_account_preprocess, "preprocessing"},
         {ROAST_COL_wall_account_wait_first_worker, "waiting for workers"},
         {ROAST_COL_wall_account_chunks, "chunks"},
         {ROAST_COL_wall_account_tail, "tail"},
         {ROAST_COL_wall_account_merge, "merge"},
+        {ROAST_COL_wall_account_postprocess, "your postprocess()"},
+        {ROAST_COL_wall_account_pool_stop, "pool stop"},
+        {ROAST_COL_wall_account_monitor, "roastcoffea itself"},
     };
     const roast_table *wall = input->tables[ROAST_TABLE_wall_account];
     struct roast_wrapped_line line = {.buf = buf, .indent = 6, .columns = 6};

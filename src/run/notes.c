@@ -263,30 +263,39 @@ int64_t roast_run_labels(roast_run *run, char *out, size_t out_bytes)
 
 /* ---- state ----------------------------------------------------------------------- */
 
-/* An empty failure text counts too. */
-static enum roast_run_state state_of(const struct roast_run *run)
+/* An empty failure text counts too; it begins with the class of the exception. */
+enum roast_run_state roast__run_state(const struct roast_run *run)
 {
     struct roast_str failure =
         roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure"));
 
-    if (failure.data)
-        return ROAST_IS_failed;
+    if (failure.data) {
+        const char *colon = memchr(failure.data, ':', failure.size_bytes);
+        size_t size = colon ? (size_t)(colon - failure.data) : failure.size_bytes;
+        return roast__str_is((struct roast_str){failure.data, size},
+                             ROAST_INTERRUPT_CLASS)
+                   ? ROAST_IS_interrupted
+                   : ROAST_IS_failed;
+    }
     return run->end_ns != 0 ? ROAST_IS_finished : ROAST_IS_unfinished;
 }
 
 enum roast_run_state roast_run_state(roast_run *run)
 {
     roast__run_lock(run);
-    enum roast_run_state state = state_of(run);
+    enum roast_run_state state = roast__run_state(run);
     roast__run_unlock(run);
     return state;
 }
 
 const char *roast_run_state_name(enum roast_run_state state)
 {
-    return state == ROAST_IS_finished ? "finished"
-           : state == ROAST_IS_failed ? "failed"
-                                      : "unfinished";
+    static const char *const names[ROAST_STATE_COUNT] = {
+#define S(name, text) #name,
+#include "roast/run_states.def"
+#undef S
+    };
+    return names[state];
 }
 
 struct roast_span roast_run_span(roast_run *run)

@@ -300,10 +300,9 @@ static PyObject *mark(PyObject *self, PyObject *args)
         const char *name;
         enum roast_mark mark;
     } marks[] = {
-        {"run_begin", ROAST_MARK_RUN_BEGIN},
-        {"preprocess_begin", ROAST_MARK_PREPROCESS_BEGIN},
-        {"preprocess_end", ROAST_MARK_PREPROCESS_END},
-        {"run_end", ROAST_MARK_RUN_END},
+#define K(number, NAME, name, text) {name, ROAST_MARK_##NAME},
+#include "roast/run_marks.def"
+#undef K
     };
     const char *name = NULL;
     long long mono_ns = 0;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Work in a call of ``Runner.run`` that is part of no attempt: merging outputs, and
-reading the number of entries of files.
+"""Work in a call of ``Runner.run`` that is part of no attempt: merging outputs, reading
+the number of entries of files, starting and stopping pools, ``postprocess()``.
 
-Processes of a pool note the files that they read in the spool. Coffea's
-``IterativeExecutor`` merges outputs between two chunks in the same thread: for the
-call, the Runner gets a copy of it with a clock there. Executors of other classes are
-not copied.
+Processes of a pool note the files that they read in the spool. For the call, the Runner
+gets a copy of coffea's executors, with clocks: ``IterativeExecutor`` merges outputs
+between two chunks in the same thread, ``FuturesExecutor`` makes a pool and stops it;
+when any of them returns, ``postprocess()`` begins. Executors of other classes are not
+copied.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from roastcoffea.coffea.pool_watch import PoolWatch, is_pool
 from roastcoffea.coffea.results import is_iterative
 from roastcoffea.coffea.work_function import FILE_READS
 
@@ -34,8 +36,10 @@ def workers_read_entries(runner: Any) -> bool:
 class ClientWork:
     """Reports the client's own work to the runs of a call."""
 
-    def __init__(self, runs: list[Any]) -> None:
+    def __init__(self, runs: list[Any], processor: Any) -> None:
         self.runs = runs
+        self.processor = processor
+        self.in_postprocess = False
         self.spools: tuple[str, ...] = ()  # of the runs, where there is a pool
         self._clocked: dict[int, Any] = {}  # copies of executors, by the original's id
 
@@ -56,17 +60,35 @@ class ClientWork:
                 if run.start_mono_ns <= start_ns <= stop_ns <= now_ns:
                     run.client_did(READS_ENTRIES, start_ns, stop_ns)
 
+    def mark(self, name: str) -> None:
+        now = time.monotonic_ns()
+        for run in self.runs:
+            run.mark(name, now)
+
+    def begin_postprocess(self) -> None:
+        """The outputs are merged: the Runner calls ``postprocess()`` next."""
+        self.in_postprocess = callable(getattr(self.processor, "postprocess", None))
+        if self.in_postprocess:
+            self.mark("postprocess_begin")
+
+    def end_postprocess(self) -> None:
+        if self.in_postprocess:
+            self.in_postprocess = False
+            self.mark("postprocess_end")
+
+    def process_died(self, pid: int, exit_code: int | None, time_ns: int) -> None:
+        for run in self.runs:
+            run.process_died(pid, exit_code, time_ns)
+
     def replaced(self, executor: Any) -> Any:
-        """The executor for the call: itself, or a copy with a clock."""
+        """The executor for the call: itself, or a copy with clocks."""
         executor = getattr(type(executor), "_without_clock", executor)
-        kind = type(executor)
-        module = kind.__module__.partition(".")[0]
-        if not is_iterative(executor) or module != "coffea":
+        if not _is_of_coffea(type(executor)):
             return executor
         if id(executor) not in self._clocked:
             try:
-                clocked = _with_clock(executor, self.report)
-            except Exception as error:  # its merges are not timed
+                clocked = _with_clocks(executor, self)
+            except Exception as error:  # it is not timed
                 clocked = executor
                 for run in self.runs:
                     run.note_error("copy of an executor", error)
@@ -105,19 +127,51 @@ class _Between:
             self.report(MERGES, since_ns, time.monotonic_ns())
 
 
-def _with_clock(executor: Any, report: Report) -> Any:
+class _TimedPools:
+    """Makes the pools of an executor that has no pool yet: a class, or a function."""
+
+    def __init__(self, make: Callable[..., Any], work: ClientWork) -> None:
+        self.make = make
+        self.work = work
+
+    @contextlib.contextmanager
+    def __call__(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.work.mark, "pool_stop_end")
+            self.work.mark("pool_start")
+            pool = stack.enter_context(self.make(*args, **kwargs))
+            stack.callback(self.work.mark, "pool_stop_begin")
+            with PoolWatch(pool, self.work.process_died):
+                yield pool
+
+
+def _is_of_coffea(kind: type) -> bool:
+    """Whether a class of executors is coffea's own, or our copy of one."""
+    modules = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next(name for name in modules if name != "roastcoffea") == "coffea"
+
+
+def _with_clocks(executor: Any, work: ClientWork) -> Any:
     kind: Any = type(executor)
 
     def call(self: Any, items: Any, function: Any, accumulator: Any) -> Any:
-        if self.function_name == READS_ENTRIES:  # each file is timed itself
-            return kind.__call__(self, items, function, accumulator)
-        between = _Between(function, report)
-        try:
-            return kind.__call__(self, items, between, accumulator)
-        finally:
-            between.end()
+        reads_entries = self.function_name == READS_ENTRIES  # each file is timed itself
+        with contextlib.ExitStack() as stack:
+            if is_iterative(self) and not reads_entries:
+                function = _Between(function, work.report)
+                stack.callback(function.end)
+            pool = getattr(self, "pool", None)
+            if is_pool(pool):  # the user's
+                stack.enter_context(PoolWatch(pool, work.process_died))
+            result = kind.__call__(self, items, function, accumulator)
+        if not reads_entries:
+            work.begin_postprocess()
+        return result
 
     members = {"__call__": call, "_without_clock": executor}
     copied: Any = object.__new__(type(kind.__name__, (kind,), members))
     vars(copied).update(vars(executor))
+    pool = vars(copied).get("pool")
+    if pool is not None and not is_pool(pool):
+        copied.pool = _TimedPools(pool, work)
     return copied

@@ -82,8 +82,8 @@ class RunnerCall:
         self.offer = results.offer_of(runner.executor)
         self.run_id = os.urandom(16)
         self.pid = os.getpid()
-        self.dask = DaskCall(runs, runner)
-        self.own = ClientWork(runs)
+        self.own = ClientWork(runs, self.processor)
+        self.dask = DaskCall(runs, runner, self.own.end_postprocess)
         self.held = False
         self.before: dict[str, Any] | None = None
 
@@ -154,7 +154,7 @@ class RunnerCall:
         self.before = {name: space[name] for name in names if name in space}
         for name in EXECUTORS:
             if name in space:
-                space[name] = self.own.replaced(self.dask.replaced(space[name]))
+                space[name] = self.dask.replaced(self.own.replaced(space[name]))
         space["preprocess"] = self.timed(self.runner.preprocess)
         work = self.runner._work_function
         space["_work_function"] = WorkFunction(work, token)
@@ -255,6 +255,7 @@ class RunnerCall:
             self.note(error)
 
     def end(self) -> None:
+        self.own.end_postprocess()
         self.mark("run_end")
         self.restore()
         for run in self.runs:

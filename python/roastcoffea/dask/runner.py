@@ -19,8 +19,11 @@ OnClient = Callable[[Any], None]
 class DaskCall:
     """The Dask part of a call; does nothing for other executors."""
 
-    def __init__(self, runs: list[Any], runner: Any) -> None:
+    def __init__(
+        self, runs: list[Any], runner: Any, before_close: Callable[[], None]
+    ) -> None:
         self.runs = runs
+        self.before_close = before_close  # of a client that coffea made
         self.executors: list[Any] = [getattr(runner, name, None) for name in EXECUTORS]
         self.is_dask = any(map(is_dask_executor, self.executors))
         self._entered: Any = None
@@ -50,6 +53,7 @@ class DaskCall:
             run.guarded("start on Dask", run.on_dask().add, client, is_new)
 
     def client_closes(self, client: Any) -> None:
+        self.before_close()
         for run in self.runs:
             run.guarded("end on Dask", run.on_dask().drop, client)
 

@@ -31,6 +31,9 @@ REASONS = {  # stimulus: name of the reason why a worker left
     "worker-send-comm-fail": "connection",
     "retire-workers": "retired",
 }
+# Of workers that close: reasons of the calls with which a cluster object, or the user,
+# closes them. A signal, a lost connection and the like have other reasons.
+ON_REQUEST = (": nanny-close", ": worker-close")
 
 
 def plain(text: Any, most: int = 500) -> str:
@@ -238,7 +241,8 @@ class Members:
         name = name or REASONS.get(stimulus, "")
         if name not in ("memory", "silent"):  # these are never expected
             restarts = address in self._restarting or "restart" in stimulus + details
-            expected = expected or restarts
+            is_closed = name == "closed" and details in ON_REQUEST
+            expected = expected or restarts or is_closed
         self._restarting.discard(address)
         reason = self._texts[name] + details if name else stimulus
         number = self.number(address)

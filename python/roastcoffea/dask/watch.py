@@ -353,14 +353,16 @@ class Watches:
                     self.marked.add(mark)
                 watch = Watch(client, self.run.core, mark, self.interval_s, is_new)
                 self._watches.append(watch)
-        watch.start()
+        with self.run.own_wait():
+            watch.start()
 
     def drop(self, client: Any) -> None:
         """A client is about to be closed."""
         with self._lock:
             watches = [each for each in self._watches if each.client is client]
-        for watch in watches:
-            watch.stop(self.marked.span_ids)
+        with self.run.own_wait():
+            for watch in watches:
+                watch.stop(self.marked.span_ids)
 
     def end(self, timeout_s: float = STOP_TIMEOUT_S) -> None:
         """End all of them together, and add their results to the run."""

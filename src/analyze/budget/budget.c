@@ -130,11 +130,23 @@ static bool list_changes(struct accounting *accounting,
 
 /* ---- idle time ------------------------------------------------------------------- */
 
-/* Adds threads without a job in [from, to). */
-static void add_idle(struct accounting *accounting, int64_t from_ns, int64_t to_ns,
-                     uint64_t idle, uint64_t waiting)
+/* Whether a shift, the slot of a pool, awaits its first job in the pool of a time: its
+ * process starts. A slot that gets no job there only starts until others have one. */
+static bool is_starting(const struct accounting *accounting, int64_t time_ns,
+                        const int64_t starts[2])
+{
+    const struct roast_pool *pool =
+        roast__pool_at(&accounting->budget->phases.client, time_ns);
+
+    return pool && starts[0] < pool->from_ns && starts[1] < pool->to_ns;
+}
+
+/* Adds threads without a job in [from, to); `starts`: of the jobs before and after. */
+static void add_idle(struct accounting *accounting, const int64_t from_to[2],
+                     const int64_t starts[2], uint64_t idle, uint64_t waiting)
 {
     struct roast_budget *budget = accounting->budget;
+    int64_t from_ns = from_to[0], to_ns = from_to[1];
     bool first = to_ns <= accounting->first_start_ns;
     enum roast_slice dispatch =
         first ? ROAST_SLICE_dispatch_first : ROAST_SLICE_dispatch;
@@ -148,6 +160,9 @@ static void add_idle(struct accounting *accounting, int64_t from_ns, int64_t to_
         if (!budget->schedule.has_scheduler && cut.phase == ROAST_PHASE_CHUNKS &&
             accounting->first_start_ns != INT64_MAX)
             slice = dispatch;
+        if ((cut.phase == ROAST_PHASE_CHUNKS || cut.phase == ROAST_PHASE_PREPROCESS) &&
+            is_starting(accounting, cut.part_from_ns, starts))
+            slice = ROAST_SLICE_pool_start;
         roast__cut_add(budget, &cut, *accounting->own, dispatch,
                        (double)dispatched * seconds);
         roast__cut_add(budget, &cut, *accounting->own, slice,
@@ -202,9 +217,14 @@ static bool add_shift(struct accounting *accounting, size_t number, size_t first
         int64_t busy = (int64_t)passed[JOB_STARTED] - (int64_t)passed[JOB_STOPPED];
         int64_t waiting = (int64_t)passed[JOB_ASSIGNED] - (int64_t)passed[JOB_STARTED];
         next = next_change(accounting, passed, count, &until_ns);
+        const struct change_times *started = &accounting->changes[JOB_STARTED];
+        const size_t begun = passed[JOB_STARTED];
+        const int64_t starts[2] = {
+            begun > 0 ? started->at_ns[(begun - 1) * started->stride] : INT64_MIN,
+            begun < count ? started->at_ns[begun * started->stride] : INT64_MAX};
         if (until_ns > before_ns && (uint64_t)busy < shift->threads)
-            add_idle(accounting, before_ns, until_ns, shift->threads - (uint64_t)busy,
-                     (uint64_t)waiting);
+            add_idle(accounting, (int64_t[2]){before_ns, until_ns}, starts,
+                     shift->threads - (uint64_t)busy, (uint64_t)waiting);
         before_ns = until_ns > before_ns ? until_ns : before_ns;
         if (next < CHANGES)
             passed[next]++;

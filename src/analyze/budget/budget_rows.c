@@ -164,6 +164,9 @@ static void read_row(roast_slices slices, const struct roast_summary_context *ct
     case ROAST_ROLE_LOST:
         slices[ROAST_SLICE_lost] = length_s;
         break;
+    case ROAST_ROLE_CANCELLED:
+        slices[ROAST_SLICE_cancelled] = length_s;
+        break;
     case ROAST_ROLE_OPEN:
     case ROAST_ROLE_COUNT:
         slices[ROAST_SLICE_unexplained] = length_s;

@@ -9,6 +9,7 @@
 
 #include "analyze/budget/worker_match.h"
 #include "analyze/calls.h"
+#include "analyze/deaths.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
@@ -67,6 +68,13 @@ int64_t *roast__last_seen(const struct roast_run *run)
         }
     }
     roast__hash_release(&by_pid);
+    for (size_t i = 0; last && i < attempts->process_count; i++) {
+        struct roast_death death;
+        if (attempts->processes[i].pid != 0 &&
+            roast__death_find(&death, run, attempts->processes[i].pid) &&
+            death.time_ns > last[i])
+            last[i] = death.time_ns;
+    }
     /* A process was alive until its worker left. */
     const struct roast_worker_sessions *sessions = &run->scheduler.sessions;
     for (size_t i = 0; last && sessions->count > 0 && i < attempts->process_count;

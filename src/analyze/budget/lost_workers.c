@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lost_workers.c - workers that left unexpectedly, and what was lost with them.
+/* lost_workers.c - workers that died, and what was lost with them.
  *
- * A worker that was stopped counts as lost if it left an attempt unfinished. The lost
+ * A worker that left on request is not lost, whatever it left unfinished. The lost
  * seconds include successful attempts that were repeated because their result was lost
- * with the worker. */
+ * with the worker. Of a pool, those count whose process ended first: it ends the
+ * others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
+#include "analyze/deaths.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
@@ -105,7 +107,15 @@ static bool begins_with(struct roast_str text, const char *words)
     return text.size_bytes >= size && memcmp(text.data, words, size) == 0;
 }
 
-/* A nanny that stops a worker for its memory may report it as expected. */
+/* Whether its end was requested. A nanny that stops a worker for its memory may report it
+ * as expected. */
+static bool is_requested(const struct roast_worker_session *session,
+                         struct roast_str reason)
+{
+    return session->expected &&
+           !begins_with(reason, roast_leave_reason_info(ROAST_LEAVE_memory)->text);
+}
+
 static const char *leave_reason(const struct roast_worker_session *session,
                                 struct roast_str reason)
 {
@@ -114,31 +124,34 @@ static const char *leave_reason(const struct roast_worker_session *session,
     while (known < ROAST_LEAVE_COUNT &&
            !begins_with(reason, roast_leave_reason_info(known)->text))
         known++;
-    if (session->expected && known != ROAST_LEAVE_memory)
+    if (is_requested(session, reason))
         return roast_leave_reason_info(ROAST_LEAVE_retired)->ended;
     return known < ROAST_LEAVE_COUNT ? roast_leave_reason_info(known)->ended
                                      : "unknown";
 }
 
-/* The last sampled memory of a session; NaN: none. */
-static double last_memory(const struct roast_run *run,
-                          const struct roast_worker_session *session)
+/* Fills the last sampled memory of a worker in [from, to]; NULL: it was not sampled. */
+static void put_memory(roast_table *table, const struct roast_worker_samples *samples,
+                       int64_t from_ns, int64_t to_ns)
 {
-    const struct roast_worker_samples *samples =
-        roast__samples_find(&run->samples, session->worker);
     struct roast_series_cursor cursor;
     double last = NAN, value;
-    int64_t time_ns;
+    int64_t time_ns, last_ns = 0;
     bool known;
 
     if (!samples)
-        return NAN;
+        return;
     roast__series_open(&cursor, samples, ROAST_SERIES_memory);
     while (roast__series_next(&cursor, &time_ns, &value, &known) == 1) {
-        if (known && time_ns >= session->joined_ns && time_ns <= session->left_ns)
+        if (known && time_ns >= from_ns && time_ns <= to_ns) {
             last = value;
+            last_ns = time_ns;
+        }
     }
-    return last;
+    roast__fill_sum(table, ROAST_COL_lost_workers_memory_bytes, last);
+    if (!isnan(last))
+        roast__fill_number(table, ROAST_COL_lost_workers_memory_age,
+                           roast__seconds_between(last_ns, to_ns));
 }
 
 static double seconds_of(const struct roast_summary_context *ctx,
@@ -162,6 +175,91 @@ static void put_text(struct roast_buf *out, struct roast_str text)
     roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
 }
 
+/* "ttbar a.root 0-100" */
+static void add_chunk(struct roast_buf *chunks, const struct roast_run *run,
+                      uint32_t row)
+{
+    const struct roast_column *column = run->attempts.columns;
+    int32_t source = run->attempts.source[row];
+    struct roast_buf text = {0};
+    char entries[64];
+    int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
+                        roast__column_get(&column[ROAST_COLUMN_entry_start], row, 0),
+                        roast__column_get(&column[ROAST_COLUMN_entry_stop], row, 0));
+
+    if (source >= 0) {
+        const struct roast_source *read = &run->attempts.sources[source];
+        put_text(&text, roast__strings_get(&run->strings, read->dataset));
+        put_text(&text, roast_str_of(" "));
+        put_text(&text, roast__strings_get(&run->strings, read->file));
+    } else {
+        put_text(&text, (struct roast_str){NULL, 0});
+    }
+    if (roast__column_has(&column[ROAST_COLUMN_entry_stop], row))
+        roast__buf_put(&text, entries, (size_t)size);
+    chunks->failed |= !roast__buf_ok(&text);
+    roast__list_add(chunks,
+                    (struct roast_str){(const char *)text.data, text.size_bytes});
+    roast__buf_release(&text);
+}
+
+/* ---- a process of a pool --------------------------------------------------------- */
+
+/* "killed by signal 9" */
+static void put_ending(roast_table *table, const struct roast_death *death)
+{
+    char text[64] = "died, exit code not known";
+
+    if (death->code_known && death->code < 0)
+        (void)snprintf(text, sizeof(text), "killed by signal %" PRId64, -death->code);
+    else if (death->code_known)
+        (void)snprintf(text, sizeof(text), "exit code %" PRId64, death->code);
+    roast__fill_string(table, ROAST_COL_lost_workers_ended, text);
+    if (death->code_known)
+        roast__fill_int(table, ROAST_COL_lost_workers_exit_code, death->code);
+}
+
+static void put_process(roast_table *table, const struct roast_summary_context *ctx,
+                        const struct roast_death *death)
+{
+    const struct roast_attempts *attempts = &ctx->run->attempts;
+    struct roast_buf chunks = {0};
+    uint64_t lost = 0;
+    double seconds = 0;
+    char name[32];
+
+    roast__table_row(table);
+    (void)snprintf(name, sizeof(name), "pid-%" PRIu64, death->pid);
+    roast__fill_string(table, ROAST_COL_lost_workers_worker, name);
+    roast__fill_text(table, ROAST_COL_lost_workers_host,
+                     roast__context_text(ctx, ctx->run->host));
+    roast__fill_count(table, ROAST_COL_lost_workers_pid, death->pid);
+    roast__fill_int(table, ROAST_COL_lost_workers_left, death->time_ns);
+    put_ending(table, death);
+    for (size_t i = 0; i < ctx->run->samples.count; i++) {
+        const struct roast_worker_samples *samples = &ctx->run->samples.workers[i];
+        if (samples->pid == death->pid) {
+            put_memory(table, samples, INT64_MIN, death->time_ns);
+            break;
+        }
+    }
+    for (uint32_t row = 0; row < attempts->count; row++) {
+        int64_t start_ns, end_ns;
+        if (!is_unfinished(ctx, row) ||
+            attempts->processes[attempts->process[row]].pid != death->pid)
+            continue;
+        add_chunk(&chunks, ctx->run, row);
+        lost++;
+        if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
+            seconds += roast__seconds_between(start_ns, death->time_ns);
+    }
+    roast__fill_count(table, ROAST_COL_lost_workers_attempts, lost);
+    roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost, seconds);
+    roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
+}
+
+/* ---- a worker of a cluster ------------------------------------------------------- */
+
 static void put_worker(roast_table *table, const struct roast_summary_context *ctx,
                        const struct roast_worker_session *session,
                        const struct lost_attempts *own)
@@ -182,8 +280,8 @@ static void put_worker(roast_table *table, const struct roast_summary_context *c
     roast__fill_string(table, ROAST_COL_lost_workers_ended,
                        leave_reason(session, reason));
     roast__fill_text(table, ROAST_COL_lost_workers_reason, reason);
-    roast__fill_sum(table, ROAST_COL_lost_workers_memory_bytes,
-                    last_memory(ctx->run, session));
+    put_memory(table, roast__samples_find(&ctx->run->samples, session->worker),
+               session->joined_ns, session->left_ns);
     if (session->memory_limit_bytes != 0)
         roast__fill_count(table, ROAST_COL_lost_workers_memory_limit_bytes,
                           session->memory_limit_bytes);
@@ -191,33 +289,8 @@ static void put_worker(roast_table *table, const struct roast_summary_context *c
     roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost,
                        seconds_of(ctx, own));
     for (size_t i = 0; i < own->count; i++) {
-        if (is_unfinished(ctx, own->items[i].row)) {
-            /* "ttbar a.root 0-100" */
-            const struct roast_run *run = ctx->run;
-            const struct roast_column *column = run->attempts.columns;
-            int32_t source = run->attempts.source[own->items[i].row];
-            struct roast_buf text = {0};
-            char entries[64];
-            int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
-                                roast__column_get(&column[ROAST_COLUMN_entry_start],
-                                                  own->items[i].row, 0),
-                                roast__column_get(&column[ROAST_COLUMN_entry_stop],
-                                                  own->items[i].row, 0));
-            if (source >= 0) {
-                const struct roast_source *read = &run->attempts.sources[source];
-                put_text(&text, roast__strings_get(&run->strings, read->dataset));
-                put_text(&text, roast_str_of(" "));
-                put_text(&text, roast__strings_get(&run->strings, read->file));
-            } else {
-                put_text(&text, (struct roast_str){NULL, 0});
-            }
-            if (roast__column_has(&column[ROAST_COLUMN_entry_stop], own->items[i].row))
-                roast__buf_put(&text, entries, (size_t)size);
-            chunks.failed |= !roast__buf_ok(&text);
-            roast__list_add(
-                &chunks, (struct roast_str){(const char *)text.data, text.size_bytes});
-            roast__buf_release(&text);
-        }
+        if (is_unfinished(ctx, own->items[i].row))
+            add_chunk(&chunks, ctx->run, own->items[i].row);
     }
     roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
 }
@@ -243,12 +316,21 @@ void roast__summarize_lost_workers(const struct roast_summary_context *ctx)
             own.count++;
             ++next;
         }
-        if (session->left_ns == 0 || (session->expected && own.count == 0))
+        if (session->left_ns == 0 ||
+            is_requested(session,
+                         roast__strings_get(&ctx->run->strings, session->reason)))
             continue;
         put_worker(table, ctx, session, &own);
         workers++;
     }
-    if (sessions->count > 0)
+    for (size_t i = 0; i < ctx->run->notes.count; i++) {
+        struct roast_death death;
+        if (roast__death_read(&death, &ctx->run->notes.items[i])) {
+            put_process(table, ctx, &death);
+            workers++;
+        }
+    }
+    if (sessions->count > 0 || workers > 0)
         roast__context_set(ctx, ROAST_METRIC_num_lost_workers, workers);
 out:
     roast__free(all.items);

@@ -16,10 +16,17 @@
 const char *roast__phase_name(enum roast_phase phase)
 {
     static const char *const names[ROAST_PHASE_COUNT] = {
-        [ROAST_PHASE_BEFORE] = "before", [ROAST_PHASE_PREPROCESS] = "preprocess",
-        [ROAST_PHASE_CHUNKS] = "chunks", [ROAST_PHASE_TAIL] = "tail",
-        [ROAST_PHASE_REDUCE] = "merge",  [ROAST_PHASE_BETWEEN] = "between",
+        [ROAST_PHASE_BEFORE] = "before",
+        [ROAST_PHASE_PREPROCESS] = "preprocess",
+        [ROAST_PHASE_CHUNKS] = "chunks",
+        [ROAST_PHASE_TAIL] = "tail",
+        [ROAST_PHASE_REDUCE] = "merge",
+        [ROAST_PHASE_BETWEEN] = "between",
         [ROAST_PHASE_AFTER] = "after",
+        [ROAST_PHASE_POOL_START] = "pool start",
+        [ROAST_PHASE_POOL_STOP] = "pool stop",
+        [ROAST_PHASE_POSTPROCESS] = "postprocess",
+        [ROAST_PHASE_MONITOR] = "roastcoffea",
     };
     return names[phase];
 }
@@ -34,6 +41,10 @@ enum roast_slice roast__phase_slice(enum roast_phase phase)
         [ROAST_PHASE_REDUCE] = ROAST_SLICE_idle_reduce,
         [ROAST_PHASE_BETWEEN] = ROAST_SLICE_idle_client_between,
         [ROAST_PHASE_AFTER] = ROAST_SLICE_idle_client_after,
+        [ROAST_PHASE_POOL_START] = ROAST_SLICE_pool_start,
+        [ROAST_PHASE_POOL_STOP] = ROAST_SLICE_pool_stop,
+        [ROAST_PHASE_POSTPROCESS] = ROAST_SLICE_postprocess,
+        [ROAST_PHASE_MONITOR] = ROAST_SLICE_monitor,
     };
     return slices[phase];
 }
@@ -244,6 +255,53 @@ static void add_phase(struct roast_phases *phases, struct time_range range,
     *until_ns = range.to_ns;
 }
 
+/* Replaces the phases of the times in which the client did work of its own; false when
+ * out of memory. */
+static bool lay_over(struct roast_phases *phases, int64_t end_ns)
+{
+    const struct roast_client_time *work = phases->client.items;
+    size_t left = phases->client.count, count = 0;
+    struct roast_phase_interval *cut =
+        roast__alloc((phases->count + 2 * left) * sizeof(cut[0]) + sizeof(cut[0]));
+
+    for (size_t i = 0; cut && i < phases->count; i++) {
+        enum roast_phase phase = phases->intervals[i].phase;
+        int64_t from_ns = phases->intervals[i].from_ns;
+        int64_t to_ns =
+            i + 1 < phases->count ? phases->intervals[i + 1].from_ns : INT64_MAX;
+        for (; left > 0 && work->to_ns <= from_ns; left--)
+            work++;
+        for (; left > 0 && work->from_ns < to_ns; left--, work++) {
+            enum roast_phase own = roast__client_phase(work->work);
+            if (work->from_ns > from_ns)
+                cut[count++] =
+                    (struct roast_phase_interval){.from_ns = from_ns, .phase = phase};
+            if (work->from_ns >= from_ns)
+                cut[count++] = (struct roast_phase_interval){.from_ns = work->from_ns,
+                                                             .phase = own};
+            from_ns = work->to_ns < to_ns ? work->to_ns : to_ns;
+            if (work->to_ns > to_ns)
+                break;
+        }
+        if (from_ns < to_ns && from_ns < end_ns)
+            cut[count++] =
+                (struct roast_phase_interval){.from_ns = from_ns, .phase = phase};
+    }
+    if (!cut)
+        return false;
+    roast__free(phases->intervals);
+    phases->intervals = cut;
+    phases->count = count;
+    for (size_t i = 0; i < phases->tail_count; i++) {
+        struct roast_tail *tail = &phases->tails[i];
+        tail->interval = roast__count_until(&cut[0].from_ns, sizeof(cut[0]), count,
+                                            roast__sat_sub(tail->from_ns, 1));
+        while (tail->interval < count && cut[tail->interval].phase != ROAST_PHASE_TAIL)
+            tail->interval++;
+    }
+    return true;
+}
+
 bool roast__phases_find(struct roast_phases *phases,
                         const struct roast_summary_context *ctx,
                         const struct roast_schedule *schedule)
@@ -314,6 +372,9 @@ bool roast__phases_find(struct roast_phases *phases,
     }
     roast__free(search.times);
     roast__calls_release(&search.calls);
+    found = found && roast__client_times_find(&phases->client, ctx, schedule);
+    if (found && phases->client.count > 0)
+        found = lay_over(phases, ctx->end_ns);
     return found;
 }
 
@@ -321,5 +382,6 @@ void roast__phases_release(struct roast_phases *phases)
 {
     roast__free(phases->intervals);
     roast__free(phases->tails);
+    roast__client_times_release(&phases->client);
     *phases = (struct roast_phases){0};
 }

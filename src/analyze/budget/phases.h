@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* phases.h - the phases of a run, which are the reasons why threads were idle.
  *
- * A call of Runner.run has preprocessing, chunks, their tail, and merging of outputs. All
- * other time is the client's. */
+ * A call of Runner.run has preprocessing, chunks, their tail, and merging of outputs;
+ * pools are started and stopped, and postprocess() is called. All other time is the
+ * client's. */
 #ifndef ROAST_ANALYZE_BUDGET_PHASES_H
 #define ROAST_ANALYZE_BUDGET_PHASES_H
 
-#include "analyze/budget/schedule.h"
+#include "analyze/budget/client_times.h"
 
 enum roast_phase {
     ROAST_PHASE_BEFORE, /* no task yet */
@@ -16,6 +17,11 @@ enum roast_phase {
     ROAST_PHASE_REDUCE,
     ROAST_PHASE_BETWEEN,
     ROAST_PHASE_AFTER,
+    /* inside any of the others: see client_times.h */
+    ROAST_PHASE_POOL_START,
+    ROAST_PHASE_POOL_STOP,
+    ROAST_PHASE_POSTPROCESS,
+    ROAST_PHASE_MONITOR,
     ROAST_PHASE_COUNT
 };
 
@@ -42,6 +48,7 @@ struct roast_phases {
     size_t count;
     struct roast_tail *tails; /* owned; per call; one if no call was recorded */
     size_t tail_count;
+    struct roast_client_times client;
     size_t last_row; /* attempt that ends the tail of the table `tail`, which sets it */
 };
 
@@ -49,6 +56,12 @@ const char *roast__phase_name(enum roast_phase phase);
 
 /* The slice of idle threads in a phase. */
 enum roast_slice roast__phase_slice(enum roast_phase phase);
+
+/* The phase of work of the client. */
+static inline enum roast_phase roast__client_phase(enum roast_client_work work)
+{
+    return (enum roast_phase)((int)ROAST_PHASE_POOL_START + (int)work);
+}
 
 /* False when out of memory. */
 bool roast__phases_find(struct roast_phases *phases,

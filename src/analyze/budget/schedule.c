@@ -146,7 +146,8 @@ static enum roast_slice slice_of_kind(enum roast_task_kind kind)
     return ROAST_SLICE_unexplained; /* the rest, after the ladders of its attempts */
 }
 
-static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind kind)
+static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind kind,
+                                 bool interrupted)
 {
     if (kind == ROAST_KIND_foreign)
         return ROAST_SLICE_foreign;
@@ -157,6 +158,7 @@ static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind k
     case ROAST_TASK_lost:
         return ROAST_SLICE_lost;
     case ROAST_TASK_cancelled:
+        return interrupted ? ROAST_SLICE_cancelled : ROAST_SLICE_skipped;
     case ROAST_TASK_sent_back:
         return ROAST_SLICE_skipped;
     case ROAST_TASK_ok:
@@ -236,7 +238,8 @@ static void add_task(struct schedule_builder *builder, size_t task)
         (enum roast_task_end)(tasks->end[task] & ~(unsigned)ROAST_TASK_OURS);
     enum roast_task_kind kind = (enum roast_task_kind)builder->ctx->task_kinds[task];
     struct roast_job job = {
-        .slice = (unsigned char)slice_of(end, kind),
+        .slice = (unsigned char)slice_of(
+            end, kind, roast__run_state(builder->ctx->run) == ROAST_IS_interrupted),
         .kind = (unsigned char)slice_of_kind(kind),
         .first_row = builder->first_row[task],
         .row_count = builder->first_row[task + 1] - builder->first_row[task],
@@ -269,7 +272,18 @@ static void add_task(struct schedule_builder *builder, size_t task)
 
 /* ---- jobs of attempts alone ------------------------------------------------------ */
 
-/* An attempt without an end is running, or was lost with its process. */
+/* The end of the call of Runner.run in which an attempt was interrupted. */
+static int64_t end_of_call(const struct roast_run *run, int64_t end_ns, int64_t time_ns)
+{
+    for (size_t i = 0; i < run->moment_count; i++) {
+        if (run->moments[i].mark == ROAST_MARK_RUN_END &&
+            run->moments[i].time_ns >= time_ns)
+            return run->moments[i].time_ns;
+    }
+    return end_ns;
+}
+
+/* An attempt without an end is running, was interrupted, or lost with its process. */
 static int64_t end_of(const struct schedule_builder *builder, uint32_t row,
                       int64_t stop_ns)
 {
@@ -279,6 +293,8 @@ static int64_t end_of(const struct schedule_builder *builder, uint32_t row,
 
     if (role == ROAST_ROLE_OPEN && run->end_ns == 0)
         return builder->ctx->end_ns;
+    if (role == ROAST_ROLE_CANCELLED)
+        seen_ns = end_of_call(run, builder->ctx->end_ns, stop_ns);
     if (role == ROAST_ROLE_LOST)
         seen_ns = builder->last_seen[run->attempts.process[row]];
     return seen_ns > stop_ns ? seen_ns : stop_ns;

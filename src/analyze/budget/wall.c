@@ -4,6 +4,8 @@
  *     Runner.run   preprocess | wait_first_worker | chunks | tail | merge
  *     the rest     client
  *
+ * What the client did itself (client_times.h) is taken out of all of them.
+ *
  * Preprocessing begins when entries of the first file are counted: time of the client
  * before that is its own, unless available was no worker yet. For the tail see phases.h. A
  * call without output has no merge: all time after its first attempt, except for the
@@ -16,7 +18,26 @@
 #include "base/mem.h"
 
 /* In the order of the columns of wall_account. */
-enum wall { WAIT, CLIENT, PREPROCESS, CHUNKS, TAIL, MERGE, WALL_PARTS };
+enum wall {
+    WAIT,
+    CLIENT,
+    PREPROCESS,
+    CHUNKS,
+    TAIL,
+    MERGE,
+    POOL_START,
+    POOL_STOP,
+    POSTPROCESS,
+    MONITOR,
+    WALL_PARTS
+};
+_Static_assert((int)POOL_START + (int)ROAST_CLIENT_MONITOR == (int)MONITOR,
+               "the last parts are those of roast_client_work");
+
+struct wall_account {
+    int64_t parts[WALL_PARTS];
+    const struct roast_client_times *client;
+};
 
 /* The attempts of one call. */
 struct attempts_of_call {
@@ -28,15 +49,34 @@ struct attempts_of_call {
 /* ---- the account ----------------------------------------------------------------- */
 
 /* Times may come from damaged files: sums must not overflow. */
-static void add(int64_t *part, int64_t from_ns, int64_t to_ns)
+static void add_whole(struct wall_account *account, enum wall part, int64_t from_ns,
+                      int64_t to_ns)
 {
-    *part = roast__sat_add(*part, roast__time_between(from_ns, to_ns));
+    account->parts[part] =
+        roast__sat_add(account->parts[part], roast__time_between(from_ns, to_ns));
+}
+
+/* Adds the time in which the client did no work of its own. */
+static void add(struct wall_account *account, enum wall part, int64_t from_ns,
+                int64_t to_ns)
+{
+    const struct roast_client_time *items = account->client->items;
+    size_t count = account->client->count;
+    size_t i = count > 0 ? roast__count_until(&items[0].to_ns, sizeof(items[0]), count,
+                                              from_ns)
+                         : 0;
+
+    for (; i < count && items[i].from_ns < to_ns; i++) {
+        add_whole(account, part, from_ns, items[i].from_ns);
+        from_ns = items[i].to_ns > from_ns ? items[i].to_ns : from_ns;
+    }
+    add_whole(account, part, from_ns, to_ns);
 }
 
 /* The preprocessing phases of the budget, and before them the time without any worker.
  * Calls and intervals are sorted by time: *next is the first interval that this call or
  * a later one may overlap. */
-static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *call,
+static void add_preprocess(struct wall_account *account, const struct roast_call *call,
                            const struct roast_summary_context *ctx, size_t *next)
 {
     const struct roast_phases *phases = &ctx->budget->phases;
@@ -52,7 +92,7 @@ static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *c
         if (interval->phase != ROAST_PHASE_PREPROCESS || to_ns <= call->begin_ns)
             continue;
         int64_t from_ns = roast__time_clamp(interval->from_ns, call->begin_ns, to_ns);
-        add(&parts[PREPROCESS], from_ns, to_ns < ready ? to_ns : ready);
+        add(account, PREPROCESS, from_ns, to_ns < ready ? to_ns : ready);
         counted = from_ns < counted ? from_ns : counted;
     }
     /* When the first thread was available. */
@@ -62,11 +102,11 @@ static void add_preprocess(int64_t parts[WALL_PARTS], const struct roast_call *c
         if (shift->threads > 0 && shift->to_ns > begin && shift->from_ns < available)
             available = shift->from_ns;
     }
-    add(&parts[WAIT], begin, available < counted ? available : counted);
+    add(account, WAIT, begin, available < counted ? available : counted);
 }
 
 /* The tail is that of the budget; if the threads are not known, there is none. */
-static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
+static void add_call(struct wall_account *account, const struct roast_call *call,
                      const struct attempts_of_call *work,
                      const struct roast_tail *known, const struct roast_run *run)
 {
@@ -81,17 +121,18 @@ static void add_call(int64_t parts[WALL_PARTS], const struct roast_call *call,
     int64_t last = roast__time_clamp(last_ns, tail, call->end_ns);
     const struct roast_offer *offer = roast__run_offer_at(run, first);
     if (offer && offer->workers > 1) /* a single worker is the client itself */
-        add(&parts[WAIT], ready, first);
-    add(&parts[CHUNKS], first, tail);
-    add(&parts[TAIL], tail, last);
-    add(&parts[call->returned ? MERGE : CHUNKS], last, call->end_ns);
+        add(account, WAIT, ready, first);
+    add(account, CHUNKS, first, tail);
+    add(account, TAIL, tail, last);
+    add(account, call->returned ? MERGE : CHUNKS, last, call->end_ns);
 }
 
 void roast__summarize_wall(const struct roast_summary_context *ctx)
 {
     const struct roast_run *run = ctx->run;
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_wall_account);
-    int64_t parts[WALL_PARTS] = {0};
+    struct wall_account account = {.client = &ctx->budget->phases.client};
+    int64_t *parts = account.parts;
     struct roast_calls calls = {0};
     struct attempts_of_call *work = NULL;
     bool done = roast__calls_find(&calls, run);
@@ -120,8 +161,13 @@ void roast__summarize_wall(const struct roast_summary_context *ctx)
     size_t interval = 0;
     for (size_t i = 0; done && i < calls.count; i++) {
         const struct roast_call *call = &calls.calls[i];
-        add_preprocess(parts, call, ctx, &interval);
-        add_call(parts, call, &work[i], &ctx->budget->phases.tails[i], run);
+        add_preprocess(&account, call, ctx, &interval);
+        add_call(&account, call, &work[i], &ctx->budget->phases.tails[i], run);
+    }
+    for (size_t i = 0; i < account.client->count; i++) {
+        const struct roast_client_time *own = &account.client->items[i];
+        add_whole(&account, (enum wall)((int)POOL_START + (int)own->work), own->from_ns,
+                  own->to_ns);
     }
     if (done && calls.count == 0 && run->attempts.count > 0) {
         roast__summary_unavailable(ctx->summary, "wall_account",

@@ -124,6 +124,40 @@ void roast__rule_client_busy(const struct roast_rule_input *input,
     set_client(input, finding);
 }
 
+void roast__rule_postprocess(const struct roast_rule_input *input,
+                             struct roast_finding *finding)
+{
+    roast__add_cost(input, finding, ROAST_SLICE_postprocess);
+    finding->saves_s = phase_seconds(input, ROAST_PHASE_POSTPROCESS);
+    finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
+    roast__set_number(finding, "seconds", finding->saves_s, "s");
+}
+
+/* One pool that is kept has to start once, and does not stop in the block. */
+void roast__rule_pools(const struct roast_rule_input *input,
+                       struct roast_finding *finding)
+{
+    const struct roast_client_times *client = &input->ctx->budget->phases.client;
+    double first_s = 0;
+
+    for (size_t i = client->count; i > 0; i--) {
+        const struct roast_client_time *own = &client->items[i - 1];
+        if (own->work == ROAST_CLIENT_POOL_START)
+            first_s = roast__seconds_between(own->from_ns, own->to_ns);
+    }
+    double starts_s = phase_seconds(input, ROAST_PHASE_POOL_START);
+    double stops_s = phase_seconds(input, ROAST_PHASE_POOL_STOP);
+    roast__add_cost(input, finding, ROAST_SLICE_pool_start);
+    roast__add_cost(input, finding, ROAST_SLICE_pool_stop);
+    finding->saves_s = starts_s - first_s + stops_s;
+    finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
+    roast__set_number(finding, "starts", starts_s, "s");
+    roast__set_number(finding, "stops", stops_s, "s");
+    roast__set_count(finding, "pools", (double)client->pool_count, "pool");
+    roast__set_integer(finding, "workers",
+                       roast__input_metric(input, ROAST_METRIC_peak_workers));
+}
+
 void roast__rule_preprocessing(const struct roast_rule_input *input,
                                struct roast_finding *finding)
 {
@@ -178,6 +212,9 @@ void roast__rule_own_cost(const struct roast_rule_input *input,
                           struct roast_finding *finding)
 {
     roast__add_cost(input, finding, ROAST_SLICE_monitor);
+    /* waiting for a scheduler is a cost of each block, which no change of chunks saves */
+    finding->cost_s -=
+        input->ctx->budget->by_phase[ROAST_PHASE_MONITOR][ROAST_SLICE_monitor];
     finding->found = finding->cost_s >= LIMIT_COST_S &&
                      finding->cost_s * 100 >= LIMIT_OWN_PERCENT * input->offered_s;
     roast__set_number(finding, "seconds", finding->cost_s, "s");

@@ -294,6 +294,75 @@ static double sum_of(const roast_table *table, int col)
     return sum;
 }
 
+/* Signals of Linux that end a process. */
+static const char *signal_name(int64_t number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } signals[] = {{1, "SIGHUP"},   {2, "SIGINT"},   {3, "SIGQUIT"}, {4, "SIGILL"},
+                   {6, "SIGABRT"},  {7, "SIGBUS"},   {8, "SIGFPE"},  {9, "SIGKILL"},
+                   {11, "SIGSEGV"}, {15, "SIGTERM"}, {24, "SIGXCPU"}};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (signals[i].number == number)
+            return signals[i].name;
+    }
+    return NULL;
+}
+
+/* What may have sent the signal is not known: the advice says where it is written. */
+static const char *advice_of_code(double code)
+{
+    if (code == -9)
+        return "dmesg and the log of the batch system show whether memory ran out: if "
+               "so, "
+               "fewer workers or smaller chunks";
+    if (code == -4 || code == -6 || code == -7 || code == -8 || code == -11)
+        return "a crash in compiled code: PYTHONFAULTHANDLER=1 shows where";
+    if (code < 0)
+        return "the signal came from outside the analysis: see the batch system's "
+               "limits";
+    if (code >= 0)
+        return "something ended the process: look for os._exit() and sys.exit() in the "
+               "code that process() calls";
+    return NULL;
+}
+
+/* A process of a pool: pid, exit code, memory. */
+static void describe_process(struct roast_finding *finding, const roast_table *lost)
+{
+    double code = roast_table_number(lost, 0, ROAST_COL_lost_workers_exit_code);
+    const char *signal = code < 0 ? signal_name((int64_t)-code) : NULL;
+    size_t rows = roast_table_rows(lost);
+    char pid[32];
+
+    (void)snprintf(pid, sizeof(pid), "%.0f",
+                   roast_table_number(lost, 0, ROAST_COL_lost_workers_pid));
+    roast__set_text(finding, "pid", roast_str_of(pid));
+    roast__set_text(finding, "ended",
+                    roast_table_text(lost, 0, ROAST_COL_lost_workers_ended));
+    if (signal) {
+        roast__set_text(finding, "name", roast_str_of(signal));
+        roast__set_from_pattern(finding, "signal", " ({name})");
+    }
+    roast__set_number(finding, "held",
+                      roast_table_number(lost, 0, ROAST_COL_lost_workers_memory_bytes),
+                      "B");
+    roast__set_number(finding, "age",
+                      roast_table_number(lost, 0, ROAST_COL_lost_workers_memory_age),
+                      "s");
+    roast__set_from_pattern(finding, "memory",
+                            "; memory {held} at its last sample, {age} before");
+    if (rows > 1) {
+        roast__set_count(finding, "more", (double)rows - 1, "other process");
+        roast__set_from_pattern(finding, "others", "; {more} too");
+    }
+    finding->evidence =
+        "process {pid}: {ended}{?signal}, with {attempts}{?memory}{?others}";
+    finding->advice = advice_of_code(code);
+}
+
 void roast__rule_workers_died(const struct roast_rule_input *input,
                               struct roast_finding *finding)
 {
@@ -311,6 +380,10 @@ void roast__rule_workers_died(const struct roast_rule_input *input,
     roast__set_count(finding, "workers", (double)roast_table_rows(lost), "worker");
     roast__set_count(finding, "attempts", sum_of(lost, ROAST_COL_lost_workers_attempts),
                      "attempt");
+    if (!input->on_cluster) {
+        describe_process(finding, lost);
+        return;
+    }
     /* "2 killed for memory, 1 closed" */
     char text[ROAST_PLACEHOLDER_BYTES] = "";
     size_t used = 0;

@@ -63,6 +63,7 @@ static bool is_unresolved(const struct search *search, size_t row)
     if (roast__roles_resolved(&search->roles, search->run, row))
         return false;
     return role == ROAST_ROLE_FAILED || role == ROAST_ROLE_LOST ||
+           role == ROAST_ROLE_CANCELLED ||
            (role == ROAST_ROLE_OPEN && search->open_is_failed);
 }
 

@@ -198,6 +198,8 @@ static const char *status_of(const struct roast_run *run, unsigned role)
         return "failed";
     case ROAST_ROLE_LOST:
         return "lost";
+    case ROAST_ROLE_CANCELLED:
+        return "cancelled";
     default:
         return run->end_ns == 0 ? "running" : NULL;
     }

@@ -24,6 +24,8 @@ static void set_counts(const struct roast_summary_context *ctx)
     roast__context_set(ctx, ROAST_METRIC_num_failed_chunks,
                        (double)roles->failed_chunks);
     roast__context_set(ctx, ROAST_METRIC_num_lost_chunks, (double)roles->lost_chunks);
+    roast__context_set(ctx, ROAST_METRIC_num_cancelled_chunks,
+                       (double)roles->cancelled_chunks);
     roast__context_set(ctx, ROAST_METRIC_num_running_chunks,
                        (double)roles->running_chunks);
     roast__context_set(ctx, ROAST_METRIC_num_failed_files, (double)roles->failed_files);

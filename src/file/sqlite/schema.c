@@ -49,7 +49,7 @@ _Static_assert((int)VIEW_COUNT == (int)ROAST_CHUNKS_COL_COUNT,
 
 _Static_assert(ROAST_ROLE_COUNTS == 1 && ROAST_ROLE_BARE == 2 &&
                    ROAST_ROLE_REPEAT == 3 && ROAST_ROLE_FAILED == 4 &&
-                   ROAST_ROLE_LOST == 5 &&
+                   ROAST_ROLE_LOST == 5 && ROAST_ROLE_CANCELLED == 6 &&
                    (int)ROAST_ROLE_COUNT <= (int)ROAST_CHUNK_RUNNING,
                "chunk_view.def has these numbers");
 

@@ -18,7 +18,7 @@ enum roast_chunk_column {
     ROAST_CHUNK_ROW_COUNT = ROAST_CHUNK_ROW_FIRST_ITEM + ROAST_ITEM_COUNT
 };
 
-enum { ROAST_CHUNK_RUNNING = 6 }; /* beside the roles */
+enum { ROAST_CHUNK_RUNNING = 7 }; /* beside the roles */
 
 /* Makes all tables and views in an empty file. */
 int roast__schema_make(sqlite3 *db, roast_error *err);

@@ -144,7 +144,7 @@ static int apply_mark(struct roast_apply_entry *entry)
     uint64_t mark = roast__cursor_varint(&entry->in);
     int64_t mono_ns = roast__cursor_signed(&entry->in);
 
-    if (entry->in.failed || mark < ROAST_MARK_RUN_BEGIN || mark > ROAST_MARK_RUN_END ||
+    if (entry->in.failed || mark < ROAST_MARK_RUN_BEGIN || mark >= ROAST_MARK_LAST ||
         roast__entry_too_late(entry, mono_ns))
         return ROAST_BAD_DATA;
     return roast_run_mark(entry->apply->run, (enum roast_mark)mark, mono_ns,

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* deaths.h - processes of a pool that died, from the notes of the client. */
+#ifndef ROAST_ANALYZE_DEATHS_H
+#define ROAST_ANALYZE_DEATHS_H
+
+#include "run/run.h"
+
+struct roast_death {
+    uint64_t pid;
+    bool code_known;
+    int64_t code; /* -N: by signal N */
+    int64_t time_ns;
+};
+
+/* The death in a note; false: it is none, or not valid. */
+bool roast__death_read(struct roast_death *death, const struct roast_note *note);
+
+/* The death of a process; false: none was noted. */
+bool roast__death_find(struct roast_death *death, const struct roast_run *run,
+                       uint64_t pid);
+
+#endif
