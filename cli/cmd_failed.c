@@ -66,7 +66,7 @@ static int failed(const struct arguments *args)
 }
 
 static const struct option options[] = {
-    {"call", 'c', "N", "which call of the Runner, where several miss items"},
+    {"call", 'c', "N", "a call of the Runner: 1, 2 ..."},
     {"files", 'F', NULL, "whole files instead, as a fileset"},
     {0},
 };

@@ -327,7 +327,7 @@ class Run:
         return sign(found, self._recorder.signed_urls if self._recorder else {})
 
     def _ask(self, question: Any, call: int | None, *more: Any) -> str:
-        if call is not None and not (isinstance(call, int) and 0 < call < 2**32):
+        if call is not None and not 0 < call < 2**32:
             raise ValueError(f"call={call!r}: calls of the Runner are numbered from 1")
         with self._lock:
             self._refresh()

@@ -178,9 +178,22 @@ def twelve(slower: float = 1.0, threads: int = 2, seconds: float = 6.0) -> _core
     return run
 
 
+def in_part() -> _core.Run:
+    """A result that lacks half of a file and a file without items, after a processor
+    that changes its output at the end."""
+    run = good()
+    run.set_note("call", "1 call", "processor\tAnalysis\npostprocess\tchanges")
+    run.set_note("call", "1 result", "in\t0\t0 100 2")
+    given = {"ttbar": {"files": {f"/data/{x}.root": "Events" for x in "az"}}}
+    run.set_note("call", "1 given", text_of(given))
+    return run
+
+
 def write_compared(folder: Path) -> None:
-    """Runs that differ in one thing: CPU time, or the number of threads."""
+    """Runs that differ in one thing: CPU time, or the number of threads; and one whose
+    result is not whole."""
     folder.mkdir()
+    in_part().save(folder / "part.roast")
     twelve().save(folder / "before.roast")
     twelve(1.25).save(folder / "after.roast")
     for threads, seconds in {1: 20.0, 2: 10.25, 4: 5.5, 8: 3.25}.items():

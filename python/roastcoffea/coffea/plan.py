@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import inspect
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from roastcoffea.coffea import fileset
@@ -123,12 +123,15 @@ def _is_same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-def recorded(chunks: Iterator[Any], take: Any) -> Iterator[Any]:
+def recorded(
+    chunks: Generator[Any, Any, Any], take: Callable[[list[Any]], None]
+) -> Generator[Any, Any, Any]:
     """The same items; ``take`` gets the list of all when the last one is given."""
-    items, sent = [], None
+    items: list[Any] = []
+    sent: Any = None
     while True:
         try:
-            item = next(chunks) if sent is None else chunks.send(sent)  # type: ignore[attr-defined]
+            item = chunks.send(sent)
         except StopIteration as end:
             take(items)
             return end.value
@@ -167,6 +170,6 @@ def keeps_output(processor: Any) -> bool:
     if [name for name, _ in steps[1:]] == ["RETURN_VALUE"]:
         name, value = steps[0]
         if name.startswith("LOAD_FAST"):
-            return value == next(iter(arguments), None)
+            return bool(value == next(iter(arguments), None))
         return name == "LOAD_CONST" and value is None
     return steps == [("RETURN_CONST", None)]
