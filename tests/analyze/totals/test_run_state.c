@@ -42,6 +42,8 @@ static void begin_attempt(roast_run *run, uint64_t process, uint64_t first,
 static void assert_state(const roast_summary *summary, const char *state,
                          const char *reason, double chunks, double files)
 {
+    assert_int_equal(
+        roast_table_rows(roast_summary_table(summary, ROAST_TABLE_run_state)), 1);
     assert_str_is(text_at(summary, "state", 0, "state"), state);
     if (reason)
         assert_str_is(text_at(summary, "state", 0, "reason"), reason);
@@ -71,8 +73,7 @@ static void test_a_skipped_chunk_is_missing(void **state)
     roast_summary *summary = summary_of(run);
     assert_state(summary, "incomplete",
                  "1 chunk is not in the result: ttbar a.root 100-200", 1, 0);
-    assert_str_is(item_at(summary, "state", 0, "missing", 0),
-                  "ttbar a.root 100-200");
+    assert_str_is(item_at(summary, "state", 0, "missing", 0), "ttbar a.root 100-200");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -94,28 +95,6 @@ static void test_a_chunk_of_a_later_call_is_not_missing(void **state)
     roast_run_free(run);
 }
 
-static void test_a_missing_file(void **state)
-{
-    roast_run *run = run_of_two_chunks();
-
-    (void)state;
-    for (int i = 0; i < 4; i++)
-        add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
-                                      .file = "gone.root",
-                                      .task_start = 0.1,
-                                      .task = 0.1,
-                                      .status = ROAST_CHUNK_FAILED,
-                                      .error_type = "FileNotFoundError"});
-    mark(run, ROAST_MARK_RUN_END, 3);
-    roast_run_finish(run, NS(4));
-    roast_summary *summary = summary_of(run);
-    assert_metric(summary, num_failed_attempts, 4);
-    assert_state(summary, "incomplete", "1 file is not in the result: ttbar gone.root",
-                 0, 1);
-    roast_summary_free(summary);
-    roast_run_free(run);
-}
-
 /* The attempt of process 2 has no end, the one of process 3 was ended by Ctrl-C, and
  * process 4 had died before. */
 static void test_an_interrupted_run(void **state)
@@ -123,8 +102,10 @@ static void test_an_interrupted_run(void **state)
     roast_run *run = run_of_two_chunks();
 
     (void)state;
+    offer(run, 0, 4, 4);
     begin_attempt(run, 2, 100, 1);
     add_attempt(run, 3, 200, 1, "KeyboardInterrupt");
+    add_attempt(run, 4, 400, 0, NULL);
     begin_attempt(run, 4, 300, 1);
     note(run, ROAST_NOTES_death, "104", "-9 1700000002000000000");
     mark(run, ROAST_MARK_RUN_END, 3);
@@ -152,6 +133,7 @@ static void test_a_process_of_a_pool_that_died(void **state)
     roast_run *run = run_of_two_chunks();
 
     (void)state;
+    add_attempt(run, 2, 200, 0, NULL);
     begin_attempt(run, 2, 100, 1);
     assert_int_equal(roast_run_add_use(run, &use, NULL), ROAST_OK);
     note(run, ROAST_NOTES_death, "102", "-9 1700000002000000000");
@@ -271,7 +253,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_skipped_chunk_is_missing),
         cmocka_unit_test(test_a_chunk_of_a_later_call_is_not_missing),
-        cmocka_unit_test(test_a_missing_file),
         cmocka_unit_test(test_an_interrupted_run),
         cmocka_unit_test(test_a_process_of_a_pool_that_died),
         cmocka_unit_test(test_an_exit_code_that_is_not_known),
