@@ -66,8 +66,10 @@ def wait_long(folder):
     until(Path(folder, "go").exists)
 
 
-def futures(pool):
-    return processor.FuturesExecutor(pool=pool, workers=2, status=False, retries=0)
+def futures(pool, workers=2):
+    return processor.FuturesExecutor(
+        pool=pool, workers=workers, status=False, retries=0
+    )
 
 
 def ended(error, executor, file, analysis):
@@ -166,9 +168,10 @@ def test_ctrl_c_is_no_failure(kind, tiny_file, tmp_path):
 
 @pytest.mark.parametrize("pool", [ProcessPoolExecutor, loky.ProcessPoolExecutor])
 def test_a_killed_process_is_named(pool, tiny_file, tmp_path):
+    """In its second chunk: the record of the first one has its pid."""
     (tmp_path / "go").touch()
     analysis = Acting(kill_itself, tmp_path)
-    run = ended(BrokenExecutor, futures(pool), tiny_file, analysis)
+    run = ended(BrokenExecutor, futures(pool, 1), tiny_file, analysis)
     metrics = closed(run)
     (lost,) = metrics["lost_workers"]
     (failure,) = [row for row in metrics["failures"] if row["entry_start"] == 1000]

@@ -225,6 +225,7 @@ static void put_process(roast_table *table, const struct roast_summary_context *
     const struct roast_attempts *attempts = &ctx->run->attempts;
     struct roast_buf chunks = {0};
     uint64_t lost = 0;
+    bool all_known = true;
     double seconds = 0;
     char name[32];
 
@@ -245,16 +246,21 @@ static void put_process(roast_table *table, const struct roast_summary_context *
     }
     for (uint32_t row = 0; row < attempts->count; row++) {
         int64_t start_ns, end_ns;
-        if (!is_unfinished(ctx, row) ||
-            attempts->processes[attempts->process[row]].pid != death->pid)
+        if (!is_unfinished(ctx, row))
+            continue;
+        uint64_t pid = attempts->processes[attempts->process[row]].pid;
+        all_known &= pid != 0;
+        if (pid != death->pid)
             continue;
         add_chunk(&chunks, ctx->run, row);
         lost++;
         if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
             seconds += roast__seconds_between(start_ns, death->time_ns);
     }
-    roast__fill_count(table, ROAST_COL_lost_workers_attempts, lost);
-    roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost, seconds);
+    if (lost > 0 || all_known) { /* a process has its pid in its first record */
+        roast__fill_count(table, ROAST_COL_lost_workers_attempts, lost);
+        roast__fill_number(table, ROAST_COL_lost_workers_seconds_lost, seconds);
+    }
     roast__fill_list(table, ROAST_COL_lost_workers_chunks, &chunks);
 }
 

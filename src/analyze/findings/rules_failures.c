@@ -369,7 +369,8 @@ static void describe_process(struct roast_finding *finding, const roast_table *l
         roast__set_from_pattern(finding, "others", "; {more} too");
     }
     finding->evidence =
-        "process {pid}: {ended}{?signal}, with {attempts}{?memory}{?others}";
+        "process {pid}: {ended}{?signal}, with {attempts}{?memory}{?others} // "
+        "process {pid}: {ended}{?signal}{?memory}{?others}";
     finding->advice = advice_of_code(code);
 }
 
