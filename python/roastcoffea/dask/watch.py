@@ -31,6 +31,10 @@ START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
 END = "end on the scheduler"
+LOST = (
+    "the scheduler was lost before the block ended: what it had not reported yet is"
+    " missing"
+)
 CLOSED = "the Dask client was closed, or lost its scheduler, before the block ended"
 
 Activities = dict[tuple[str, ...], float]
@@ -51,6 +55,7 @@ class Found(NamedTuple):
     unmeasured: dict[str, str]  # {address of a worker: why}
     reasons: list[str]  # what is missing, and why
     errors: Errors  # of the monitor itself
+    is_lost: bool = False  # the scheduler
 
 
 def send(client: Any, work: Coroutine[Any, Any, Any]) -> Future[Any]:
@@ -160,17 +165,21 @@ class Watch:
 
     def found(self, timeout_s: float = STOP_TIMEOUT_S) -> Found:
         """The results when it has ended; after the timeout it ends in background."""
-        if self._is_silent:
+        if self._is_silent or self._has_lost_scheduler():
             timeout_s = min(timeout_s, GONE_TIMEOUT_S)
         try:
             if not self.batches.is_left:
                 self._over.result(timeout_s)
         except TimeoutError:
-            self._note(END, TimeoutError(f"no answer within {timeout_s:.1f} s"))
+            if not self._has_lost_scheduler():
+                self._note(END, TimeoutError(f"no answer within {timeout_s:.1f} s"))
         finally:
             self.leave()
         answer, reasons = self._last_answer, []
-        if not answer and self._is_closed():
+        is_lost = not answer and self._has_lost_scheduler()
+        if is_lost:
+            reasons.append(LOST)
+        elif not answer and self._is_closed():
             reasons.append(CLOSED)
         if self.installed_again:
             count = self.installed_again
@@ -186,7 +195,8 @@ class Watch:
             dict(answer.get("profile") or {}),
             dict(answer.get("unmeasured") or {}),
             [*reasons, *(f"{what}: {why}" for what, why in left_out.items())],
-            dict(self.errors),
+            {} if is_lost else dict(self.errors),
+            is_lost,
         )
 
     def stop(self, span_ids: Iterable[str], timeout_s: float = STOP_TIMEOUT_S) -> Found:
@@ -262,6 +272,10 @@ class Watch:
     def _is_closed(self) -> bool:
         """Whether the client is closed; one that reconnects is not."""
         return self.client.status in ("closing", "closed")
+
+    def _has_lost_scheduler(self) -> bool:
+        """Whether the client has no connection, and was not closed."""
+        return bool(self.client.status == "connecting")
 
     async def _begin_again(self) -> None:
         """Install the plugin again, which the scheduler has removed or lost."""
@@ -397,6 +411,8 @@ class Watches:
         for each in found:
             for where, (error, count) in each.errors.items():
                 run.note_error(where, error, count)
+        if any(each.is_lost for each in found):
+            run.core.add_fact("lost_schedulers", sum(each.is_lost for each in found))
         for reason in dict.fromkeys(text for each in found for text in each.reasons):
             run.notes.add_remark(reason)
         unmeasured = {k: why for each in found for k, why in each.unmeasured.items()}

@@ -23,6 +23,7 @@ const char *roast__phase_name(enum roast_phase phase)
         [ROAST_PHASE_REDUCE] = "merge",
         [ROAST_PHASE_BETWEEN] = "between",
         [ROAST_PHASE_AFTER] = "after",
+        [ROAST_PHASE_UNKNOWN] = "not known",
         [ROAST_PHASE_POOL_START] = "pool start",
         [ROAST_PHASE_POOL_STOP] = "pool stop",
         [ROAST_PHASE_POSTPROCESS] = "postprocess",
@@ -41,6 +42,7 @@ enum roast_slice roast__phase_slice(enum roast_phase phase)
         [ROAST_PHASE_REDUCE] = ROAST_SLICE_idle_reduce,
         [ROAST_PHASE_BETWEEN] = ROAST_SLICE_idle_client_between,
         [ROAST_PHASE_AFTER] = ROAST_SLICE_idle_client_after,
+        [ROAST_PHASE_UNKNOWN] = ROAST_SLICE_unexplained,
         [ROAST_PHASE_POOL_START] = ROAST_SLICE_pool_start,
         [ROAST_PHASE_POOL_STOP] = ROAST_SLICE_pool_stop,
         [ROAST_PHASE_POSTPROCESS] = ROAST_SLICE_postprocess,
@@ -61,7 +63,8 @@ struct call_times {
     struct time_range preprocess;
     struct time_range chunks; /* from the first assignment */
     struct time_range reduce;
-    int64_t last_start_ns; /* of a chunk, in its first attempt */
+    struct time_range unknown; /* from the last news of a lost scheduler */
+    int64_t last_start_ns;     /* of a chunk, in its first attempt */
 };
 
 struct phase_search {
@@ -122,6 +125,14 @@ static void add_job(struct call_times *times, const struct roast_job *job,
  * recorded, or if it has a pool of its own. Without a scheduler the pool has its chunks
  * when preprocessing ends, and the client merges, up to the end of the call if merging
  * was not recorded. */
+static bool was_lost(const struct roast_run *run)
+{
+    double lost = run->fact_known[ROAST_FACT_lost_schedulers]
+                      ? run->facts[ROAST_FACT_lost_schedulers]
+                      : 0;
+    return lost > 0;
+}
+
 static void add_call(struct call_times *times, const struct roast_call *call,
                      const struct roast_run *run, bool has_scheduler)
 {
@@ -132,6 +143,10 @@ static void add_call(struct call_times *times, const struct roast_call *call,
 
     if ((is_empty(&times->preprocess) || has_pool) && call->preprocess_ns > 0)
         widen(&times->preprocess, from_ns, preprocessed_ns);
+    if (has_scheduler && !call->returned && was_lost(run))
+        widen(&times->unknown,
+              is_empty(&times->chunks) ? preprocessed_ns : times->chunks.to_ns,
+              call->end_ns);
     if (has_scheduler || is_empty(&times->chunks))
         return;
     widen(&times->chunks, preprocessed_ns, times->chunks.to_ns);
@@ -314,7 +329,8 @@ bool roast__phases_find(struct roast_phases *phases,
     found = found && search.times;
     if (found) {
         for (size_t i = 0; i < search.call_count; i++)
-            search.times[i] = (struct call_times){empty, empty, empty, INT64_MIN};
+            search.times[i] =
+                (struct call_times){empty, empty, empty, empty, INT64_MIN};
         for (size_t i = 0; i < schedule->job_count; i++) {
             const struct roast_job *job = &schedule->jobs[i];
             add_job(&search.times[call_of(&search.calls, job)], job,
@@ -366,6 +382,7 @@ bool roast__phases_find(struct roast_phases *phases,
             }
             if (!is_empty(&search.times[i].reduce))
                 add_phase(phases, merging, ROAST_PHASE_REDUCE, &until_ns);
+            add_phase(phases, search.times[i].unknown, ROAST_PHASE_UNKNOWN, &until_ns);
         }
         if (phases->count > 1)
             phases->intervals[phases->count - 1].phase = ROAST_PHASE_AFTER;

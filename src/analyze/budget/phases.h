@@ -17,6 +17,7 @@ enum roast_phase {
     ROAST_PHASE_REDUCE,
     ROAST_PHASE_BETWEEN,
     ROAST_PHASE_AFTER,
+    ROAST_PHASE_UNKNOWN, /* the scheduler was lost: what its workers did is not known */
     /* inside any of the others: see client_times.h */
     ROAST_PHASE_POOL_START,
     ROAST_PHASE_POOL_STOP,
