@@ -10,6 +10,7 @@
 
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
+#include "analyze/record_iter.h"
 #include "base/mem.h"
 
 static const struct rule {
@@ -85,6 +86,22 @@ double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric)
 {
     return roast__summary_metric(input->ctx->summary, metric);
+}
+
+double roast__threads_per_worker(const struct roast_summary_context *ctx)
+{
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(concurrency), .roles = ROAST_ROLES_ALL};
+    double threads = 0, most = 1;
+
+    for (size_t i = 0; i < sessions->count; i++)
+        threads += (double)sessions->items[i].threads;
+    if (sessions->count > 0)
+        return threads / (double)sessions->count;
+    while (roast__record_iter_next(&iter))
+        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
+    return most;
 }
 
 /* ---- ranking --------------------------------------------------------------------- */

@@ -72,6 +72,9 @@ double roast__percent_of_chunk_time(const struct roast_rule_input *input,
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric);
 
+/* Mean of the workers of a cluster, or the most chunks at once in a process of a pool. */
+double roast__threads_per_worker(const struct roast_summary_context *ctx);
+
 /* Fills the table `verdict` from the table `findings`. */
 void roast__write_verdict(const struct roast_rule_input *input);
 

@@ -327,9 +327,13 @@ void roast__rule_workers_died(const struct roast_rule_input *input,
     if (host.data)
         roast__set_text(finding, "host", host);
     if (count_ended(lost, ROAST_LEAVE_memory) > 0)
-        finding->advice = "memory_limit={suggested_memory} per worker, fewer threads "
-                          "per worker, or smaller chunks // more memory per worker, "
-                          "fewer threads per worker, or smaller chunks";
+        finding->advice =
+            roast__threads_per_worker(input->ctx) > 1
+                ? "memory_limit={suggested_memory} per worker, fewer threads per "
+                  "worker, or smaller chunks // more memory per worker, fewer threads "
+                  "per worker, or smaller chunks"
+                : "memory_limit={suggested_memory} per worker, or smaller chunks // "
+                  "more memory per worker, or smaller chunks";
     else if (count_ended(lost, ROAST_LEAVE_silent) > 0)
         finding->advice = "the workers of {host} were cut off or killed from outside: "
                           "see the batch system's limits of time and memory // workers "

@@ -117,10 +117,11 @@ static void test_resolved_failures(void **state)
 
 /* ---- dead workers ---------------------------------------------------------------- */
 
-/* Its memory and host are not known. */
-static roast_summary *lose_a_stranger(const char *reason)
+/* Its memory and host are not known; all workers have so many threads. */
+static roast_summary *lose_a_stranger(const char *reason, int threads)
 {
-    roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
+    roast_run *run =
+        patient_new((struct patient){.chunks = 40, .threads = threads}, NULL);
     const struct roast_member member = {
         .worker = roast_str_of("tcp://10.9.9.9:1"), .joined_ns = at(0), .threads = 1};
 
@@ -131,16 +132,20 @@ static roast_summary *lose_a_stranger(const char *reason)
 
 static void test_dead_workers_without_data(void **state)
 {
-    roast_summary *killed = lose_a_stranger("its nanny ended it for its memory");
-    roast_summary *silent = lose_a_stranger("no heartbeat for 300 s");
-    roast_summary *gone = lose_a_stranger("closed");
+    roast_summary *killed = lose_a_stranger("its nanny ended it for its memory", 2);
+    roast_summary *single = lose_a_stranger("its nanny ended it for its memory", 1);
+    roast_summary *silent = lose_a_stranger("no heartbeat for 300 s", 2);
+    roast_summary *gone = lose_a_stranger("closed", 2);
 
     (void)state;
     assert_says(killed, "workers_died", "advice",
                 "more memory per worker, fewer threads");
+    assert_says(single, "workers_died", "advice",
+                "more memory per worker, or smaller chunks");
     assert_says(silent, "workers_died", "advice", "workers were cut off or killed");
     assert_says(gone, "workers_died", "advice", "read the logs of the workers");
     roast_summary_free(killed);
+    roast_summary_free(single);
     roast_summary_free(silent);
     roast_summary_free(gone);
 }
