@@ -36,9 +36,8 @@ static void read_ladder(double parts[ROAST_CHUNK_PARTS],
     }
     /* Columns in bulk are read before process(): what remains of each read is inside. */
     double before_s =
-        inside_process
-            ? inside_s - column_of(ctx, ROAST_COLUMN_duration_ns, row) / 1e9
-            : 0;
+        inside_process ? inside_s - column_of(ctx, ROAST_COLUMN_duration_ns, row) / 1e9
+                       : 0;
     for (int i = ROAST_ITEM_fetch; before_s > 0 && i <= ROAST_ITEM_read_other; i++)
         parts[i] = fmax(0, parts[i] - before_s);
     if (roast_ladder_has(&ladder, ROAST_ITEM_runqueue))

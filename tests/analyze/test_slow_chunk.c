@@ -130,9 +130,8 @@ static void no_cause_has_half_of_it(void **state)
 static void reads_ahead_of_process(void **state)
 {
     (void)state;
-    assert_causes(
-        (struct excess){.fetch = 3, .before = 3, .compute = 2, .cpu = 2},
-        "waited for data", "more work per event");
+    assert_causes((struct excess){.fetch = 3, .before = 3, .compute = 2, .cpu = 2},
+                  "waited for data", "more work per event");
 }
 
 /* Twice the events explain one second of six. */
@@ -141,8 +140,8 @@ static void more_events_explain_a_part_only(void **state)
     (void)state;
     assert_causes((struct excess){.fetch = 6, .events = 200}, "waited for data",
                   "waited for data");
-    assert_causes((struct excess){.compute = 6, .cpu = 6, .events = 700},
-                  "more events", NULL);
+    assert_causes((struct excess){.compute = 6, .cpu = 6, .events = 700}, "more events",
+                  NULL);
 }
 
 int main(void)

@@ -104,15 +104,15 @@ struct sending {
 static struct sending *sending_of(struct sending *all, const struct roast_calls *calls,
                                   int64_t assigned_ns)
 {
-    size_t begun =
-        roast__count_until(&calls->calls[0].begin_ns, sizeof(calls->calls[0]),
-                           calls->count, assigned_ns);
+    size_t begun = roast__count_until(
+        &calls->calls[0].begin_ns, sizeof(calls->calls[0]), calls->count, assigned_ns);
 
     return begun > 0 && assigned_ns <= calls->calls[begun - 1].end_ns ? &all[begun - 1]
                                                                       : NULL;
 }
 
-static void note_task(struct sending *sending, const struct roast_tasks *tasks, size_t i)
+static void note_task(struct sending *sending, const struct roast_tasks *tasks,
+                      size_t i)
 {
     if (tasks->assigned_ns[i] > sending->first_chunk_ns ||
         tasks->assigned_ns[i] < sending->assigned_ns)
@@ -141,8 +141,7 @@ static bool find_broadcasts(unsigned char *kinds, const struct roast_run *run)
     for (int pass = 0; all && pass < PASSES; pass++) {
         for (size_t i = 0; i < tasks->count; i++) {
             struct sending *own = sending_of(all, &calls, tasks->assigned_ns[i]);
-            bool is_lambda =
-                kinds[i] == ROAST_KIND_other && tasks->prefix[i] == lambda;
+            bool is_lambda = kinds[i] == ROAST_KIND_other && tasks->prefix[i] == lambda;
             if (!own || tasks->worker[i] < 0)
                 continue;
             if (pass == FIRST_CHUNKS && kinds[i] == ROAST_KIND_chunk &&

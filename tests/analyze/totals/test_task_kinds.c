@@ -55,11 +55,10 @@ static void test_names_of_coffea_give_the_kind(void **state)
     for (size_t i = 0; i < COUNT_OF(names); i++)
         add_task(run, names[i], "w1", (uint32_t)(1 + 2 * i), ROAST_TASK_ok);
     add_task(run, "reduce", "w1", 2, ROAST_TASK_ok);
-    assert_kinds(run,
-                 (enum roast_task_kind[]){ROAST_KIND_reduce, ROAST_KIND_other,
-                                          ROAST_KIND_preprocess, ROAST_KIND_preprocess,
-                                          ROAST_KIND_other, ROAST_KIND_other,
-                                          ROAST_KIND_other, ROAST_KIND_foreign});
+    assert_kinds(run, (enum roast_task_kind[]){
+                          ROAST_KIND_reduce, ROAST_KIND_other, ROAST_KIND_preprocess,
+                          ROAST_KIND_preprocess, ROAST_KIND_other, ROAST_KIND_other,
+                          ROAST_KIND_other, ROAST_KIND_foreign});
     roast_run_free(run);
 }
 
