@@ -58,14 +58,29 @@ bool roast__saves_enough(const struct roast_rule_input *input, double seconds)
            seconds * 1e3 >= LIMIT_SAVES_MS;
 }
 
-double roast__saves(const struct roast_rule_input *input,
-                    const struct roast_schedule_change *change)
+/* NULL when out of memory. */
+static const struct roast_schedule_model *schedule_of(
+    const struct roast_rule_input *input)
 {
     if (!*input->schedule)
         *input->schedule = roast__schedule_model_new(input->ctx);
     input->ctx->summary->failed |= !*input->schedule;
-    return *input->schedule ? roast__schedule_model_saves(*input->schedule, change)
-                            : NAN;
+    return *input->schedule;
+}
+
+double roast__saves(const struct roast_rule_input *input,
+                    const struct roast_schedule_change *change)
+{
+    const struct roast_schedule_model *model = schedule_of(input);
+
+    return model ? roast__schedule_model_saves(model, change) : NAN;
+}
+
+double roast__waits_for(const struct roast_rule_input *input, enum roast_slice kind)
+{
+    const struct roast_schedule_model *model = schedule_of(input);
+
+    return model ? roast__schedule_model_waits(model, kind) : NAN;
 }
 
 double roast__saves_cost(const struct roast_rule_input *input,

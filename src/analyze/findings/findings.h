@@ -65,6 +65,8 @@ double roast__saves(const struct roast_rule_input *input,
                     const struct roast_schedule_change *change);
 double roast__saves_cost(const struct roast_rule_input *input,
                          const struct roast_finding *finding);
+/* Thread-seconds that passed before jobs of a kind were sent and began. */
+double roast__waits_for(const struct roast_rule_input *input, enum roast_slice kind);
 double roast__percent_of_chunk_time(const struct roast_rule_input *input,
                                     double seconds);
 
