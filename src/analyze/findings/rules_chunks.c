@@ -153,9 +153,12 @@ void roast__rule_small_input(const struct roast_rule_input *input,
     double storage_s = roast__input_metric(input, ROAST_METRIC_storage_wait_seconds);
     double gil_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
 
+    roast__add_cost(input, finding, ROAST_SLICE_open);
+    roast__add_cost(input, finding, ROAST_SLICE_form);
+    roast__add_cost(input, finding, ROAST_SLICE_result);
     /* waits have findings of their own */
-    finding->cost_s = input->model.fixed_s - (storage_s > 0 ? storage_s : 0) -
-                      (gil_s > 0 ? gil_s : 0);
+    finding->cost_s = fmin(finding->cost_s, input->model.fixed_s) -
+                      (storage_s > 0 ? storage_s : 0) - (gil_s > 0 ? gil_s : 0);
     double percent = finding->cost_s / input->offered_s * 100;
     if (!(percent >= LIMIT_SHORT_COST_PERCENT) ||
         !roast__is_significant(input, finding->cost_s))
@@ -166,9 +169,6 @@ void roast__rule_small_input(const struct roast_rule_input *input,
         return;
     finding->found = true;
     finding->saves_s = NAN;
-    finding->cost_slices = UINT64_C(1) << ROAST_SLICE_open |
-                           UINT64_C(1) << ROAST_SLICE_form |
-                           UINT64_C(1) << ROAST_SLICE_result;
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", percent, "%");
     roast__set_number(finding, "each", finding->cost_s / input->model.chunks, "s");
