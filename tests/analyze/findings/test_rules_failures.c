@@ -56,8 +56,26 @@ static void test_advice_depends_on_the_cause(void **state)
     assert_advice("KeyError", 0.5, "process() raised it in select/jets, fix that");
     assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
     assert_advice("KeyInFileError", 0, "compare bad.root with other files");
-    assert_advice("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
+    assert_advice("MemoryError", 0.5, "smaller chunks, fewer threads per process or");
     assert_advice(NULL, 0.5, "run what is missing again");
+}
+
+/* A single thread cannot be fewer. */
+static void test_no_memory_with_one_thread(void **state)
+{
+    roast_run *run = patient_new((struct patient){.chunks = 40, .threads = 1}, NULL);
+
+    (void)state;
+    add_frame(run, (struct frame){.sequence = 1000,
+                                  .file = "bad.root",
+                                  .stop = 10,
+                                  .start = 3.2,
+                                  .duration = 0.5,
+                                  .status = ROAST_CHUNK_FAILED,
+                                  .error_type = "MemoryError"});
+    roast_summary *summary = diagnose_run(run);
+    assert_says(summary, "failures", "advice", "smaller chunks or more memory, and ");
+    roast_summary_free(summary);
 }
 
 /* The failed chunk, with more fields of its record. */
@@ -177,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_advice_depends_on_the_cause),
+        cmocka_unit_test(test_no_memory_with_one_thread),
         cmocka_unit_test(test_process_may_raise_what_reading_raises),
         cmocka_unit_test(test_resolved_failures),
         cmocka_unit_test(test_dead_workers_without_data),
