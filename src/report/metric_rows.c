@@ -109,7 +109,10 @@ static bool has_rows(enum roast_report_table table,
     if (table == ROAST_REPORT_CHUNKS)
         return positive(values, ROAST_METRIC_num_attempts) ||
                positive(values, ROAST_METRIC_num_successful_chunks) ||
-               positive(values, ROAST_METRIC_num_failed_chunks);
+               positive(values, ROAST_METRIC_num_failed_chunks) ||
+               known(values, ROAST_METRIC_chunk_duration_mean) ||
+               known(values, ROAST_METRIC_chunk_mem_delta_mean_mb) ||
+               known(values, ROAST_METRIC_chunk_events_mean); /* from a caller's dict */
     return true;
 }
 
