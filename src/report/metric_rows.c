@@ -110,9 +110,8 @@ static bool has_rows(enum roast_report_table table,
         return positive(values, ROAST_METRIC_num_attempts) ||
                positive(values, ROAST_METRIC_num_successful_chunks) ||
                positive(values, ROAST_METRIC_num_failed_chunks) ||
-               known(values, ROAST_METRIC_chunk_duration_mean) ||
-               known(values, ROAST_METRIC_chunk_mem_delta_mean_mb) ||
-               known(values, ROAST_METRIC_chunk_events_mean); /* from a caller's dict */
+               (!known(values, ROAST_METRIC_num_attempts) && /* a dict of 0.1.2 */
+                positive(values, ROAST_METRIC_num_chunks));
     return true;
 }
 

@@ -17,7 +17,12 @@ from typing import Any
 
 from roastcoffea import _core
 from roastcoffea._by_value import ByValue
-from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking, is_instance
+from roastcoffea.backends.base import (
+    SPAN,
+    AbstractMetricsBackend,
+    RunTracking,
+    is_instance,
+)
 
 __all__ = ["DaskBackend", "DaskMetricsBackend"]
 
