@@ -201,7 +201,9 @@ class FailingInOne(Plain):
 
 
 def files_to_run_again(collector):
-    return {f for entry in collector.failed_fileset().values() for f in entry["files"]}
+    return {
+        f for entry in collector.run.failed_fileset().values() for f in entry["files"]
+    }
 
 
 def good_and_bad(good, folder):
