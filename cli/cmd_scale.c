@@ -35,7 +35,7 @@ static int scale(const struct arguments *args)
     if (code == CODE_OK) {
         bool mix = args_value(args, "mix") != NULL;
         int status = roast_scale(&scaling, sides, count, mix, &err);
-        if (status == ROAST_INVALID) {
+        if (status == ROAST_REFUSED) {
             code = fail_with("scale", &err, "--mix scales them anyway");
             goto out;
         }

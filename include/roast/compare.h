@@ -184,7 +184,7 @@ struct roast_scaling {
     const char *remark; /* the runs differ in more than threads; NULL. Static text */
 };
 
-/* INVALID if the runs are of different processors, unless `mix`. Of the sides the table
+/* REFUSED if the runs are of different processors, unless `mix`. Of the sides the table
  * is not needed. */
 int roast_scale(struct roast_scaling *out, const struct roast_side *runs, size_t count,
                 bool mix, roast_error *err);

@@ -25,8 +25,8 @@ OLD_NAMES = """
     aggregator coffea_report custom_metrics metrics_backend processor_name span_info
 """.split()
 OF_A_RUN = """
-    custom_metrics failed_fileset failure fileset id info labels partial path provenance
-    samples table to_pandas
+    custom_metrics failed_fileset failed_items failure fileset id info labels partial
+    path provenance samples table to_pandas
 """.split()
 ARGUMENTS = """
     backend client labels measurement_name output_dir processor_instance track_workers

@@ -345,7 +345,7 @@ static void find_trend(struct roast_scaling *out)
         out->trend = ROAST_TREND_FLAT;
 }
 
-/* INVALID if two runs are of different processors. Runs that do not know theirs may be
+/* REFUSED if two runs are of different processors. Runs that do not know theirs may be
  * of any. */
 static int check_processors(const struct roast_side *runs, size_t count,
                             roast_error *err)
@@ -358,7 +358,7 @@ static int check_processors(const struct roast_side *runs, size_t count,
         if (!*first)
             memcpy(first, other, sizeof(first));
         else if (*other && strcmp(first, other) != 0)
-            return roast_error_set(err, ROAST_INVALID,
+            return roast_error_set(err, ROAST_REFUSED,
                                    "the runs are of different processors, %.80s and "
                                    "%.80s",
                                    first, other);

@@ -238,7 +238,7 @@ static void test_processors_are_mixed_on_request_only(void **state)
     assert_int_equal(roast_scale(&scaling, several.sides, 2, false, &err), ROAST_OK);
     roast_scaling_release(&scaling);
     assert_int_equal(roast_scale(&scaling, several.sides, 3, false, &err),
-                     ROAST_INVALID);
+                     ROAST_REFUSED);
     assert_non_null(strstr(err.message, "Ttbar and Wjets"));
     roast_scaling_release(&scaling);
     assert_int_equal(roast_scale(&scaling, several.sides, 3, true, &err), ROAST_OK);
