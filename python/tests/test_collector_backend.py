@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import time
 
 import pytest
 from coffea import processor
@@ -129,7 +130,7 @@ def test_what_a_backend_declares_is_known_to_c(kind):
     recorder.use_backend(backend)
     recorder.core.watch(1.0, recorder.sources)
     recorder.core.unwatch()
-    recorder.finish()
+    recorder.finish(time.monotonic_ns())
     reasons = {*recorder.core.metrics(False)["unavailable"].values()}
     assert {*backend.cannot_know().values()} <= reasons
 

@@ -210,7 +210,10 @@ def test_interrupt_in_a_chunk_is_the_users(error, tiny_file):
     assert collector.get_metrics()["partial"] is True
     (failed,) = filter(is_bad, collector.chunk_metrics)
     assert failed["error_type"] == error.__name__
-    assert collector.get_metrics()["num_failed_chunks"] == 1
+    is_interrupt = error is KeyboardInterrupt
+    metrics = collector.get_metrics()
+    assert metrics["num_failed_chunks"] == (not is_interrupt)
+    assert metrics["num_cancelled_chunks"] == is_interrupt
 
 
 def test_failed_run_that_the_block_handled_is_reported(tiny_file):

@@ -128,6 +128,7 @@ def test_wall_time_is_that_of_the_block(busy):
 def test_wall_account_adds_up_to_the_wall_time(busy):
     account = busy.metrics["wall_account"]
     names = {"wait_first_worker", "client", "preprocess", "chunks", "tail", "merge"}
+    names |= {"pool_start", "pool_stop", "postprocess", "monitor"}
     assert set(account) == names
     assert min(account.values()) >= 0
     assert sum(account.values()) == pytest.approx(busy.metrics["wall_time"], abs=1e-6)

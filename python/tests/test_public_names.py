@@ -26,7 +26,7 @@ OLD_NAMES = """
 """.split()
 OF_A_RUN = """
     custom_metrics failed_fileset failed_items failure fileset id info labels partial
-    path provenance samples table to_pandas
+    path provenance samples state table to_pandas
 """.split()
 ARGUMENTS = """
     backend client labels measurement_name output_dir processor_instance track_workers

@@ -63,7 +63,7 @@ struct call_times {
     struct time_range preprocess;
     struct time_range chunks; /* from the first assignment */
     struct time_range reduce;
-    struct time_range unknown; /* from the last news of a lost scheduler */
+    struct time_range unknown; /* of a lost scheduler, beside what it reported */
     int64_t last_start_ns;     /* of a chunk, in its first attempt */
 };
 
@@ -144,9 +144,7 @@ static void add_call(struct call_times *times, const struct roast_call *call,
     if ((is_empty(&times->preprocess) || has_pool) && call->preprocess_ns > 0)
         widen(&times->preprocess, from_ns, preprocessed_ns);
     if (has_scheduler && !call->returned && was_lost(run))
-        widen(&times->unknown,
-              is_empty(&times->chunks) ? preprocessed_ns : times->chunks.to_ns,
-              call->end_ns);
+        widen(&times->unknown, preprocessed_ns, call->end_ns);
     if (has_scheduler || is_empty(&times->chunks))
         return;
     widen(&times->chunks, preprocessed_ns, times->chunks.to_ns);
@@ -368,6 +366,10 @@ bool roast__phases_find(struct roast_phases *phases,
             add_phase(phases, search.times[i].preprocess, ROAST_PHASE_PREPROCESS,
                       &until_ns);
             struct roast_tail *tail = &phases->tails[i];
+            struct time_range unreported = search.times[i].unknown;
+            if (tail->any && search.times[i].chunks.from_ns < unreported.to_ns)
+                unreported.to_ns = search.times[i].chunks.from_ns;
+            add_phase(phases, unreported, ROAST_PHASE_UNKNOWN, &until_ns);
             if (tail->any) {
                 struct time_range starting = {search.times[i].chunks.from_ns,
                                               tail->from_ns};

@@ -179,13 +179,13 @@ static void put_missing(char out[REASON_BYTES], const struct missing *missing)
         (void)snprintf(out + used, REASON_BYTES - used, ", ...");
 }
 
-/* "Ctrl-C, a call gave no result, 2 attempts were cancelled" */
+/* "Ctrl-C (KeyboardInterrupt), a call gave no result, 2 attempts were cancelled" */
 static void put_interruption(char out[REASON_BYTES],
                              const struct roast_summary_context *ctx,
                              uint64_t cancelled)
 {
     bool without = roast__run_returned(ctx->run) == ROAST_RETURNED_NOTHING;
-    int size = snprintf(out, REASON_BYTES, "Ctrl-C%s",
+    int size = snprintf(out, REASON_BYTES, "Ctrl-C (" ROAST_INTERRUPT_CLASS ")%s",
                         without ? ", a call gave no result" : "");
 
     if (cancelled > 0)

@@ -114,8 +114,10 @@ static void test_an_interrupted_run(void **state)
     roast_run_set_fact(run, ROAST_FACT_runner_calls, 1);
     roast_run_set_fact(run, ROAST_FACT_runner_outputs, 0);
     roast_summary *summary = summary_of(run);
-    assert_state(summary, "interrupted",
-                 "Ctrl-C, a call gave no result, 2 attempts were cancelled", 3, 0);
+    assert_state(
+        summary, "interrupted",
+        "Ctrl-C (KeyboardInterrupt), a call gave no result, 2 attempts were cancelled",
+        3, 0);
     assert_metric(summary, num_cancelled_chunks, 2);
     assert_metric(summary, num_lost_chunks, 1);
     assert_metric(summary, num_failed_chunks, 0);
