@@ -92,7 +92,10 @@ def planted_finding(scenario: Scenario, result: Result) -> dict[str, Any] | None
 
 def count_of(result: Result) -> Any:
     """The events of the output."""
-    return result.output and result.output["n"]
+    output = result.output
+    if isinstance(output, tuple):  # coffea's metrics are behind it
+        output = output[0]
+    return output and output["n"]
 
 
 class Trial:
