@@ -116,7 +116,9 @@ class Trial:
                 self._judge(verdict)
         except Exception as exception:
             traceback.print_exc()
-            verdict.wrong.append(f"{type(exception).__name__}: {exception}"[:200])
+            # coffea's messages begin with the whole item and end with the cause
+            text = str(exception)[-200:]
+            verdict.wrong.append(f"{type(exception).__name__}: {text}")
             self.places.close()
         return verdict
 
