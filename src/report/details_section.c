@@ -50,7 +50,8 @@ static void put_failure(struct roast_grid *grid, const roast_table *table, size_
 
     roast__grid_put(grid, roast__cell_text(table, row, ROAST_COL_failures_file));
     if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
-        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
+        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop) &&
+        stop > start) /* else the whole file */
         (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
     roast__grid_put(grid, roast_str_of(text));
     (void)snprintf(text, sizeof(text), "x %s", roast_number((double)same, "").text);
