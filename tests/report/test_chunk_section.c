@@ -341,9 +341,10 @@ static void test_the_share_of_metadata_needs_all_kinds(void **state)
     SET(&values, metadata_bytes, 0);
     check_says("\nREAD   4.00 kB, 25.0 % of the bytes are metadata\n", true);
     SET(&values, other_bytes, 1000);
-    check_says("\nREAD   5.00 kB, 20.0 % of the bytes are metadata\n"
-               "  1.00 kB opening | 0 B tree metadata | 3.00 kB columns | 1.00 kB other\n",
-               true);
+    check_says(
+        "\nREAD   5.00 kB, 20.0 % of the bytes are metadata\n"
+        "  1.00 kB opening | 0 B tree metadata | 3.00 kB columns | 1.00 kB other\n",
+        true);
 }
 
 /* Of parquet the seconds are known and the bytes are not. */
