@@ -53,6 +53,20 @@ void roast__line_format(struct roast_wrapped_line *line, const char *format, ...
 /* Writes nothing when there was no part. */
 void roast__line_end(struct roast_wrapped_line *line);
 
+/* The sections behind the tables of metrics. */
+typedef void roast_put_section(struct roast_buf *buf,
+                               const struct roast_page_input *input);
+roast_put_section roast__put_not_available;
+roast_put_section roast__put_failures;
+roast_put_section roast__put_lost_workers;
+roast_put_section roast__put_sections;
+roast_put_section roast__put_datasets;
+roast_put_section roast__put_chunk_section; /* where the time of the chunks went */
+roast_put_section roast__put_reads_section;
+roast_put_section roast__put_tasks;
+roast_put_section roast__put_hot_lines;
+roast_put_section roast__put_losses;
+
 /* ---- ranked rows -------------------------------------------------------------- */
 
 /* The values of a column, or of several columns of the first row. Borrowed. */

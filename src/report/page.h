@@ -47,18 +47,6 @@ void roast__put_remarks(struct roast_buf *buf, const struct roast_page_input *in
 /* The sections behind the tables of metrics, all of them and in their order. */
 void roast__put_sections_below(struct roast_buf *buf,
                                const struct roast_page_input *input);
-typedef void roast_put_section(struct roast_buf *buf,
-                               const struct roast_page_input *input);
-roast_put_section roast__put_not_available;
-roast_put_section roast__put_failures;
-roast_put_section roast__put_lost_workers;
-roast_put_section roast__put_sections;
-roast_put_section roast__put_datasets;
-roast_put_section roast__put_chunk_section; /* where the time of the chunks went */
-roast_put_section roast__put_reads_section;
-roast_put_section roast__put_tasks;
-roast_put_section roast__put_hot_lines;
-roast_put_section roast__put_losses;
 
 /* Rows below a title in one or two columns; a value without its reason. */
 void roast__put_rows(struct roast_buf *buf, const char *title,
