@@ -12,7 +12,7 @@ import copy
 import os
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from roastcoffea import _probe
@@ -112,6 +112,8 @@ class RunnerCall:
                 sorted({name for run in self.runs for name in run.packages})
             ),
         )
+        if isinstance(self.fileset, list):  # of work items: nothing is preprocessed
+            self.plan(len(self.fileset))
         for run in self.runs:
             run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
             run.guarded("names of the fileset", run.learn_names, self.fileset)
@@ -169,14 +171,26 @@ class RunnerCall:
             self.mark("preprocess_begin")
             try:
                 if kwargs.get("trace") is None:
-                    return preprocess(*args, **kwargs)
+                    return self.counted(preprocess(*args, **kwargs))
                 with switch.paused(self.processor):  # a traced process() is no chunk
-                    return preprocess(*args, **kwargs)
+                    return self.counted(preprocess(*args, **kwargs))
             finally:
                 self.mark("preprocess_end")
                 self.guarded(self.own.take_notes)
 
         return timed_preprocess
+
+    def counted(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The work items that coffea makes now, counted when it has made them all."""
+        count = 0
+        for item in items:
+            count += 1
+            yield item
+        self.plan(count)
+
+    def plan(self, items: int) -> None:
+        for run in self.runs:
+            run.guarded("number of chunks", run.core.add_fact, "planned_chunks", items)
 
     # ---- meanwhile ---------------------------------------------------------------
 
@@ -227,6 +241,7 @@ class RunnerCall:
         """The call raised: keep what was measured."""
         if self.is_forked():
             return
+        self.guarded(self.mark, "run_raised")
         self.guarded(self.end)
         for run in self.runs:
             self.guarded(run.call_failed, error)

@@ -239,7 +239,7 @@ static struct sent_frames end_small(roast_thread *thread, struct roast_chunk_end
 
 static roast_record packed(roast_thread *thread)
 {
-    struct roast_str end = roast_attempt_packed(thread);
+    struct roast_str end = roast_attempt_packed(thread, 0);
 
     assert_in_range(end.size_bytes, 1, ROAST_END_MAX_BYTES);
     return decoded(end);
@@ -358,7 +358,7 @@ static void an_attempt_as_they_are_loses_nothing(void **state)
 
 static void assert_not_packed(roast_thread *thread)
 {
-    assert_null(roast_attempt_packed(thread).data);
+    assert_null(roast_attempt_packed(thread, 0).data);
 }
 
 static void packing_is_part_of_the_result(void **state)
