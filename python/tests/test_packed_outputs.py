@@ -68,7 +68,7 @@ def test_sizes_in_a_pool(kind, tiny_file):
 
 
 def test_sizes_on_dask(client, tiny_file):
-    check_sizes(measured(dask_runner(client), tiny_file))
+    check_sizes(measured(dask_runner(client, savemetrics=False), tiny_file))
 
 
 def test_sizes_in_a_saved_run(tiny_file, tmp_path):

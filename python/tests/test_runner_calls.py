@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of the calls of the Runner in a block, and what users recorded in chunks."""
+"""The table of the calls of the Runner in a block, and what was recorded in chunks."""
 
 from __future__ import annotations
 
@@ -112,7 +112,9 @@ def check_recorded(run):
     inner, outer = (metrics["sections"][name] for name in ("inner", "outer"))
     highest = max(record["mem_peak_mb"] for record in run.chunk_metrics)
     assert 0 < inner["memory_peak_mb"] <= outer["memory_peak_mb"] <= highest
-    peaks = dict(zip(run.sections["name"], run.sections["memory_peak_bytes"]))
+    peaks = dict(
+        zip(run.sections["name"], run.sections["memory_peak_bytes"], strict=True)
+    )
     assert peaks["outer"] == outer["memory_peak_mb"] * 2**20
     of_chunks = run.chunk_sections["memory_peak_bytes"]
     assert max(peak for peak in of_chunks if peak) == peaks["outer"]

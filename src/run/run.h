@@ -53,7 +53,7 @@ struct roast_run {
     struct roast_names names; /* for ids of begin frames */
     struct roast_attempts attempts;
     struct roast_samples samples;
-    struct roast_samples client_samples; /* with the series client_memory */
+    struct roast_samples client_samples; /* with the series client_memory alone */
     struct roast_offer
         *offers; /* owned, by time; of equal times the last one is valid */
     size_t offer_count;
@@ -84,8 +84,8 @@ void roast__run_resolve_pending(struct roast_run *run);
 static inline struct roast_samples *roast__run_samples(struct roast_run *run,
                                                        uint32_t series)
 {
-    return (series >> ROAST_SERIES_client_memory) & 1 ? &run->client_samples
-                                                      : &run->samples;
+    return series == UINT32_C(1) << ROAST_SERIES_client_memory ? &run->client_samples
+                                                               : &run->samples;
 }
 
 /* Counts a loss; the lock is held. */

@@ -25,8 +25,9 @@ static void set_times(const struct roast_attempt *attempt, roast_record *rec,
     roast_record_set_u64(rec, ROAST_FIELD_task_cpu_ns,
                          roast__since(attempt->start_cpu_ns, cpu_ns));
     roast_record_set_u64(rec, ROAST_FIELD_process_cpu_ns, (uint64_t)process_ns);
-    roast_record_set_u64(rec, ROAST_FIELD_task_process_cpu_ns,
-                         roast__since(attempt->start_process_cpu_ns, process_ns));
+    if (rec->values[ROAST_FIELD_status].u64 == ROAST_CHUNK_OK)
+        roast_record_set_u64(rec, ROAST_FIELD_task_process_cpu_ns,
+                             roast__since(attempt->start_process_cpu_ns, process_ns));
 }
 
 /* ---- making it fit ----------------------------------------------------------- */
