@@ -100,11 +100,8 @@ int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_byte
 /* Numbers of attempts that began, ended well, and failed, what those that ended well have
  * read, and how many chunks there are; for a progress line. */
 struct roast_progress {
-    uint64_t begun;
-    uint64_t done;
-    uint64_t failed;
-    uint64_t events;
-    uint64_t bytes;
+    uint64_t begun, done, failed;
+    uint64_t events, bytes;
     uint64_t planned;   /* all that the calls so far were to process; 0: not known */
     double first_s;     /* from the start of the run to the first attempt; NaN: none */
     uint64_t workers;   /* offered now; 0: not known */

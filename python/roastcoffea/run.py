@@ -51,6 +51,7 @@ class Run:
     tasks = TableOf()
     sections = TableOf()
     branches = TableOf()
+    calls = TableOf()
     files = TableOf()
     datasets = TableOf()
     workers = TableOf()
