@@ -297,16 +297,17 @@ class Run:
 
         Failed, skipped, lost or never started; all of them if the call of the Runner
         gave no result. The output of the call and that of these items together have
-        every entry once. ``call`` (1, 2 ...) chooses one of several calls. ValueError
+        every entry once. What a later call of the block runs again is not missing any
+        more. ``call`` (1, 2 ...) chooses one of several calls. ValueError
         where that is needed, and where files failed in preprocessing and have no items:
         see :meth:`failed_fileset`.
         """
-        items = rerun.items_of(
-            json.loads(self._ask(self._core.failed_items, call)),
-            self._recorder.originals if self._recorder else {},
-            stacklevel=2,
-        )
+        document = json.loads(self._ask(self._core.failed_items, call))
+        originals = self._recorder.originals if self._recorder else {}
+        items = rerun.items_of(document, originals, stacklevel=2)
         self._warn_of_damage()
+        if self._recorder:
+            self._recorder.hand_out(document, items)
         return items
 
     def failed_fileset(
@@ -322,10 +323,13 @@ class Run:
         text = self._ask(self._core.failed_fileset, call, without_items)
         found = decode(json.loads(text))
         self._warn_of_damage()
+        found = sign(found, self._recorder.signed_urls if self._recorder else {})
         if found:
             document = json.loads(self._ask(self._core.failed_items, call))
             rerun.warn_if_not_added(document, stacklevel=2)
-        return sign(found, self._recorder.signed_urls if self._recorder else {})
+            if self._recorder:
+                self._recorder.hand_out(document, found)
+        return found
 
     def _ask(self, question: Any, call: int | None, *more: Any) -> str:
         if call is not None and not 0 < call < 2**32:

@@ -50,6 +50,8 @@ class RunRecorder:
         self._offers: list[tuple[int, int]] = []
         self._fileset: dict[str, Any] = {}
         self.originals: dict[Any, Any] = {}  # items that the run file cannot restore
+        self.plans: dict[int, plan.Plan] = {}  # by the number of the call
+        self._handed_out: list[tuple[int, str, Any]] = []
         self._calls = 0  # of the Runner
         self._spool: str | None = None
         self._live_errors = 0
@@ -230,8 +232,43 @@ class RunRecorder:
             lambda: provenance.store(self.core, provenance.settings(runner)),
         )
         text = plan.call_text(run_id, processor, runner, given)
+        try:
+            if self._take_over(plan.name_of(processor), given):
+                text += f"\n{plan.RERUNS}"
+        except Exception as error:
+            self.note_error("what a call runs again", error)
         self.note_call(number, "call", text)
         return number
+
+    def hand_out(self, document: Mapping[str, Any], again: Any) -> None:
+        """The user got what a call misses, as items or as a fileset."""
+        if again:
+            what = set(again) if isinstance(again, list) else again
+            self._handed_out.append((document["call"], document["processor"], what))
+
+    def _take_over(self, processor: str, given: Any) -> bool:
+        """Whether a call runs again what was handed out of an earlier one: that does
+        not miss it any more, or it would be handed out, and added, twice."""
+        taken = False
+        for number, name, what in self._handed_out:
+            if name != processor:
+                continue
+            if isinstance(what, set) and isinstance(given, (list, tuple)):
+                is_taken = bool(given) and what.issuperset(given)
+                text = self.plans[number].result_text(given) if is_taken else ""
+                self._append_to_call(number, "moved", text)
+            else:
+                is_taken = isinstance(given, dict) and given == what
+                plain = fileset.plain_fileset(given if is_taken else None)
+                text = fileset.text_of(fileset.encoded(plain)) or ""
+                self._append_to_call(number, "moved files", text)
+            taken |= is_taken
+        return taken
+
+    def _append_to_call(self, number: int, what: str, text: str) -> None:
+        if text:
+            before = self.core.note("call", f"{number} {what}")
+            self.note_call(number, what, f"{before}\n{text}" if before else text)
 
     def note_call(self, number: int, what: str, text: str | None) -> None:
         """``call``, ``given``, ``items`` or ``result`` of a call, for C."""

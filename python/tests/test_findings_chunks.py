@@ -173,7 +173,7 @@ def test_a_file_whose_chunks_fail(good_and_bad):
     assert "OSError: no such tape in " in finding["evidence"]
     assert "bad.root" in finding["evidence"]
     assert "good.root" not in finding["evidence"]
-    assert "failed_fileset()" in finding["advice"]
+    assert "failed_items()" in finding["advice"]
     assert "process() raised it" in finding["advice"]
 
 

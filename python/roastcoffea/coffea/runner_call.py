@@ -161,6 +161,7 @@ class RunnerCall:
         text = self.plan.items_text(items)
         for run, number in zip(self.runs, self.numbers, strict=True):
             run.originals |= self.plan.originals
+            run.plans[number] = self.plan
             run.note_call(number, "items", text)
 
     def note_result(self, wrapped: dict[str, Any]) -> None:
