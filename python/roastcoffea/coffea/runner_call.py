@@ -337,7 +337,8 @@ class RunnerCall:
             return
         self.space()[CHUNKS] = ChunkRecords(records)
         output: Any = wrapped.get("out")
-        if type(output) not in CARRIES_KEY:
+        is_wanted = any(run.puts_records_in_output for run in self.runs)
+        if type(output) not in CARRIES_KEY or not is_wanted:
             return
         others = output.get(OUTPUT_KEY, [])
         if isinstance(others, list):
