@@ -150,11 +150,11 @@ def metric_tables() -> dict[str, Table]:
 
 def page_column(item: list[str]) -> list[str]:
     """A column of a table on the page, with the meaning of the column behind it."""
-    table, name, shown_as, heading = item[:4]
+    part, table, name, shown_as, heading = item[:5]
     meaning = COLUMNS[f"{name}, {table}"]
     if shown_as == "SHARE":
         meaning = f"share of the sum of all rows: {meaning}"
-    return [heading, table, meaning]
+    return [heading, part, meaning]
 
 
 def page_columns() -> dict[str, Table]:
@@ -169,7 +169,7 @@ def page_columns() -> dict[str, Table]:
 
 def titled(item: list[str]) -> list[str]:
     """A table on the page; one without a title continues the part above it."""
-    return [item[0], item[0] if item[1] == "NULL" else item[1], *item[2:]]
+    return [item[1] if item[2] == "NULL" else item[2], item[8]]
 
 
 def slices_only(item: list[str]) -> list[str]:
@@ -187,7 +187,10 @@ HOOKS = Table(
 
 DOCUMENTS = {
     "cli.md": {
-        "measures": Table("compare_measures.def", ("measure", "meaning"), (0, 6))
+        "measures": Table("compare_measures.def", ("measure", "meaning"), (0, 6)),
+        "run_differences": Table(
+            "run_differences.def", ("different", "what can be compared"), (1, 2)
+        ),
     },
     "format.md": {
         "fields": plain(
@@ -223,7 +226,7 @@ DOCUMENTS = {
         "slices": Table("budget_slices.def", TERM, (1, 2)),
         "ladder": Table("ladder_items.def", TERM, (0, 2), "SLICE", made=slices_only),
         "titles": Table(
-            "page_tables.def", ("table", "one row is"), (1, 6), kind="T", made=titled
+            "page_tables.def", ("table", "one row is"), (0, 1), kind="T", made=titled
         ),
     },
     "tables.md": {

@@ -53,6 +53,7 @@ class Run:
     tasks = TableOf()
     sections = TableOf()
     branches = TableOf()
+    calls = TableOf()
     files = TableOf()
     datasets = TableOf()
     workers = TableOf()
@@ -65,6 +66,7 @@ class Run:
     activities = TableOf()
     hot_lines = TableOf()
     timeline = TableOf()
+    file_branches = TableOf()
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class Run:
         if recorder is None:
             return
         recorder.count_live_errors()
+        recorder.guarded("records of calls", recorder.take_calls)
         if self.t_end is None or self._results_of != recorder.changes:
             self._results_of = recorder.changes
             self._results.clear()
@@ -185,13 +188,13 @@ class Run:
         """Add chunk records; those that are known already are not counted again."""
         self._additions().add(chunk_metrics or (), may_repeat=True)
 
-    def record_chunk_metrics(self, chunk_metrics: Mapping[str, Any]) -> None:
+    def record_chunk_metrics(self, chunk_data: Mapping[str, Any]) -> None:
         """Add one chunk record."""
-        self._additions().add([chunk_metrics], may_repeat=False)
+        self._additions().add([chunk_data], may_repeat=False)
 
-    def record_section_metrics(self, section_metrics: Mapping[str, Any]) -> None:
+    def record_section_metrics(self, section_data: Mapping[str, Any]) -> None:
         """Add one section that was measured by other means."""
-        self._additions().add_section(section_metrics)
+        self._additions().add_section(section_data)
 
     def _additions(self) -> UserRecords:
         if self._user_records is None:

@@ -8,6 +8,7 @@ Facts go to the run in C at once. Errors in here are counted, never raised.
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import socket
 import threading
@@ -23,6 +24,11 @@ from roastcoffea.run_notes import RunNotes, printable
 
 if TYPE_CHECKING:
     from roastcoffea.dask.watch import Watches
+
+
+# Runs whose blocks last, in the order of their begin.
+_open: list[RunRecorder] = []
+os.register_at_fork(after_in_child=_open.clear)  # its parent reports
 
 
 class RunRecorder:
@@ -42,6 +48,7 @@ class RunRecorder:
         self._unknowable: dict[str, str] = {}  # by the backend
         self.packages: set[str] = set()  # those that the analysis is in
         self.with_hot_lines = True
+        self.puts_records_in_output = True
         self.hot_lines = HotLines()  # of attempts on this machine
         self.reports: list[Mapping[str, Any]] = []  # that were counted
         self.signed_urls: dict[str, str] = {}  # with credentials, never written
@@ -69,6 +76,30 @@ class RunRecorder:
             "provenance",
             lambda: provenance.store(self.core, provenance.at_begin()),
         )
+
+    def open(self) -> None:
+        """The innermost block gets the records of calls that no Runner makes."""
+        if _open:
+            _open[-1].take_calls()
+        else:
+            _probe.take_records()  # of calls before the block: they belong to no run
+        _open.append(self)
+
+    def close(self) -> None:
+        self.take_calls()
+        _open.remove(self)
+
+    def take_calls(self) -> None:
+        """The records of decorated functions that were called directly in the block,
+        and whose output cannot carry them: None, an accumulator, an exception."""
+        if not _open or _open[-1] is not self:
+            return
+        records, dropped = _probe.take_records()
+        if records:
+            self.core.add_frames(b"".join(record.frame for record in records), True)
+            self.changes += 1
+        if dropped:
+            self.core.lose("frames_dropped", dropped)
 
     def use_backend(self, backend: Any) -> None:
         """What a backend declares: its sources, and what it cannot know."""
@@ -119,6 +150,7 @@ class RunRecorder:
     def finish(self) -> None:
         """The block ends."""
         now = time.monotonic_ns()
+        self.guarded("records of calls", self.close)
         if self._dask is not None:  # Ctrl-C may have come before end_dask()
             self.guarded("end on Dask", self._dask.leave)
         try:

@@ -162,18 +162,6 @@ void roast__put_losses(struct roast_buf *buf, const struct roast_page_input *inp
     roast__grid_release(&grid);
 }
 
-/* ---- sections and datasets ---------------------------------------------------- */
-
-void roast__put_sections(struct roast_buf *buf, const struct roast_page_input *input)
-{
-    roast__put_ranked_table(buf, input, ROAST_RANKED_section_totals);
-}
-
-void roast__put_datasets(struct roast_buf *buf, const struct roast_page_input *input)
-{
-    roast__put_ranked_table(buf, input, ROAST_RANKED_datasets);
-}
-
 /* ---- remarks and reasons ------------------------------------------------------ */
 
 /* On the short page the first remark is whole, others only if they fit. */

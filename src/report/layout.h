@@ -59,8 +59,6 @@ typedef void roast_put_section(struct roast_buf *buf,
 roast_put_section roast__put_not_available;
 roast_put_section roast__put_failures;
 roast_put_section roast__put_lost_workers;
-roast_put_section roast__put_sections;
-roast_put_section roast__put_datasets;
 roast_put_section roast__put_chunk_section; /* where the time of the chunks went */
 roast_put_section roast__put_reads_section;
 roast_put_section roast__put_tasks;
@@ -84,8 +82,9 @@ struct roast_ranking {
 size_t roast__next_in_rank(const struct roast_ranking *ranking, size_t after);
 
 enum roast_ranked_table {
-#define T(table, title, least, brief, rank_by, rank_else, text) ROAST_RANKED_##table,
-#define C(table, column, kind, heading)
+#define T(id, table, title, least, brief, order, rank_by, rank_else, text) \
+    ROAST_RANKED_##id,
+#define C(id, table, column, kind, heading)
 #include "report/page_tables.def"
 #undef C
 #undef T

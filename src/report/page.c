@@ -61,11 +61,24 @@ enum { SHORT_LINES = 70, CLOSING_LINES = 3, CLOSING_BYTES = 512 };
 /* Of the short page: the first finding, and the budget without its bars. */
 enum { FINDING_LINES = 12, BUDGET_LINES = 4, LEAST_BARS = 2, MOST_BARS = 7 };
 
-static roast_put_section *const sections[] = {
-    roast__put_not_available, roast__put_failures, roast__put_lost_workers,
-    roast__put_sections,      roast__put_datasets, roast__put_chunk_section,
-    roast__put_reads_section, roast__put_tasks,    roast__put_hot_lines,
-    roast__put_losses,
+/* A section, or a table of names where there is no function. */
+static const struct {
+    roast_put_section *put;
+    enum roast_ranked_table table;
+} sections[] = {
+    {.put = roast__put_not_available},
+    {.put = roast__put_failures},
+    {.put = roast__put_lost_workers},
+    {.table = ROAST_RANKED_calls},
+    {.table = ROAST_RANKED_section_totals},
+    {.table = ROAST_RANKED_datasets},
+    {.put = roast__put_chunk_section},
+    {.put = roast__put_reads_section},
+    {.table = ROAST_RANKED_section_memory},
+    {.table = ROAST_RANKED_recorded_metrics},
+    {.put = roast__put_tasks},
+    {.put = roast__put_hot_lines},
+    {.put = roast__put_losses},
 };
 enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
 
@@ -109,11 +122,20 @@ static void put_tables(struct roast_buf *buf, const struct roast_page_input *inp
     }
 }
 
+static void put_section(struct roast_buf *buf, const struct roast_page_input *input,
+                        size_t number)
+{
+    if (sections[number].put)
+        sections[number].put(buf, input);
+    else
+        roast__put_ranked_table(buf, input, sections[number].table);
+}
+
 void roast__put_sections_below(struct roast_buf *buf,
                                const struct roast_page_input *input)
 {
     for (size_t i = 0; i < SECTIONS; i++)
-        sections[i](buf, input);
+        put_section(buf, input, i);
 }
 
 /* The title of a section without its numbers, as an item of a list. */
@@ -144,7 +166,7 @@ static void put_page(struct roast_buf *buf, const struct roast_page_input *input
     roast__put_part(buf, &tables);
     for (size_t i = 0; i < SECTIONS; i++) {
         struct roast_buf section = {0};
-        sections[i](&section, input);
+        put_section(&section, input, i);
         if (roast__count_lines(buf) + roast__count_lines(&section) <= room) {
             roast__put_part(buf, &section);
         } else {

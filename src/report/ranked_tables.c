@@ -9,6 +9,7 @@
 enum { NAME_COLUMNS = 26, NUMBER_COLUMNS = 11 };
 
 enum shown_as { SHOWN_VALUE, SHOWN_SHARE };
+enum order { ORDER_LARGEST, ORDER_KNOWN, ORDER_LISTED };
 
 static const struct shown_column {
     int col;
@@ -16,9 +17,9 @@ static const struct shown_column {
     enum shown_as shown_as;
     const char *heading;
 } shown_columns[] = {
-#define T(table, title, least, brief, rank_by, rank_else, text)
-#define C(table, column, kind, heading) \
-    {ROAST_COL_##table##_##column, ROAST_RANKED_##table, SHOWN_##kind, (heading)},
+#define T(id, table, title, least, brief, order, rank_by, rank_else, text)
+#define C(id, table, column, kind, heading) \
+    {ROAST_COL_##table##_##column, ROAST_RANKED_##id, SHOWN_##kind, (heading)},
 #include "report/page_tables.def"
 #undef C
 #undef T
@@ -30,17 +31,19 @@ static const struct ranked_table {
     const char *title; /* NULL: continues the part above */
     size_t least_rows; /* shown from this many rows on */
     size_t brief_rows; /* on the short page */
+    enum order order;
     int rank_by;
     int rank_else;
 } ranked_tables[] = {
-#define T(table, title, least, brief, rank_by, rank_else, text) \
+#define T(id, table, title, least, brief, order, rank_by, rank_else, text) \
     {ROAST_TABLE_##table, \
      (title), \
      (least), \
      (brief), \
+     ORDER_##order, \
      ROAST_COL_##table##_##rank_by, \
      ROAST_COL_##table##_##rank_else},
-#define C(table, column, kind, heading)
+#define C(id, table, column, kind, heading)
 #include "report/page_tables.def"
 #undef C
 #undef T
@@ -87,6 +90,18 @@ static double sum_of(const roast_table *table, int col)
     return sum;
 }
 
+/* How many rows a table has on the full page. */
+static size_t count_rows(const struct ranked_table *ranked, const roast_table *table)
+{
+    size_t count = 0;
+
+    if (ranked->order != ORDER_KNOWN)
+        return roast_table_rows(table);
+    for (size_t row = 0; row < roast_table_rows(table); row++)
+        count += isnan(roast_table_number(table, row, ranked->rank_by)) ? 0 : 1;
+    return count;
+}
+
 /* A number in the unit of its column; ratios as percent. */
 static void put_value(struct roast_grid *grid, const roast_table *table, size_t row,
                       const struct shown_column *shown, double sum)
@@ -110,12 +125,13 @@ void roast__put_ranked_table(struct roast_buf *buf,
     const struct ranked_table *ranked = &ranked_tables[which];
     const roast_table *table = input->tables[ranked->table];
     size_t most = roast__most_rows(input, ranked->brief_rows);
+    size_t rows = count_rows(ranked, table);
     struct roast_grid_column columns[SHOWN_COLUMNS] = {{0}};
     const struct shown_column *shown[SHOWN_COLUMNS] = {NULL};
     double sums[SHOWN_COLUMNS] = {0};
     struct roast_grid grid = {.columns = columns};
 
-    if (roast_table_rows(table) < ranked->least_rows)
+    if (rows < ranked->least_rows)
         return;
     if (ranked->title)
         roast__put_title(buf, ranked->title);
@@ -138,13 +154,13 @@ void roast__put_ranked_table(struct roast_buf *buf,
     struct roast_ranking ranks = {table, has_rank ? ranked->rank_by : ranked->rank_else,
                                   roast_table_rows(table), false};
     size_t row = ROAST_NO_RANK;
-    for (size_t i = 0; i < roast_table_rows(table) && i < most; i++) {
-        row = roast__next_in_rank(&ranks, row);
+    for (size_t i = 0; i < rows && i < most; i++) {
+        row = ranked->order == ORDER_LISTED ? i : roast__next_in_rank(&ranks, row);
         roast__grid_put(&grid, roast__cell_text(table, row, shown[0]->col));
         for (size_t k = 1; k < grid.column_count; k++)
             put_value(&grid, table, row, shown[k], sums[k]);
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
-    roast__put_more(buf, input, roast_table_rows(table), most);
+    roast__put_more(buf, input, rows, most);
 }
