@@ -177,8 +177,8 @@ static void test_sections_that_do_not_fit_are_named(void **state)
     assert_non_null(strstr(page.text, "\nSections\n"));
     assert_non_null(strstr(page.text, "\n  35 more: full=True\n"));
     assert_null(strstr(page.text, "\nDatasets\n"));
-    assert_non_null(
-        strstr(page.text, "\nfull=True shows everything: more rows, Datasets\n"));
+    assert_non_null(strstr(page.text, "\nfull=True shows everything: more rows, "
+                                      "Datasets, Memory of sections\n"));
     roast_page_release(&page);
 }
 
