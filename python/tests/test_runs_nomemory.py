@@ -54,7 +54,8 @@ calls = {
     "span": run.span,
     "info": other.info,
     "save": save,
-    "failed": run.failed_fileset,
+    "failed": lambda: run.failed_fileset(0, False),
+    "failed items": lambda: run.failed_items(0),
     "open": opened(_core.Run.info),
     "load": opened(_core.Run.chunks),
     "page": opened(lambda run: run.page("text")),
@@ -63,6 +64,8 @@ calls = {
     "secret": lambda: _core.names_secret(text),
 }
 run.set_note("document", "long", "x" * 10_000)
+run.set_note("call", "1 call", "processor\\tA")
+run.set_note("call", "1 items", "dataset\\td\\nfile\\tf\\t\\nitems\\t0 10 3")
 
 
 def sweep(call):
@@ -82,6 +85,7 @@ print(sweep(calls[sys.argv[1]]))
 """
 CALLS = (
     *("set_note", "note", "long note", "notes", "span", "info", "save", "failed"),
+    "failed items",
     *("open", "load", "page", "metrics", "redact", "secret"),
 )
 

@@ -35,7 +35,7 @@ struct frame {
     const char *error_type, *error_message, *error_section;
     struct roast_str sections, losses, absences;
     bool undecorated, first_chunk;
-    struct roast_str branches, endpoints, file_facts;
+    struct roast_str branches, endpoints, file_facts, file_branches;
     struct roast_str ladder; /* of an end frame */
     double monitor;
     uint64_t monitor_errors;

@@ -41,6 +41,7 @@ static inline void fill_chunk(roast_record *rec, const struct frame *frame)
     roast_record_set_str(rec, ROAST_FIELD_branches, frame->branches);
     roast_record_set_str(rec, ROAST_FIELD_endpoints, frame->endpoints);
     roast_record_set_str(rec, ROAST_FIELD_file_facts, frame->file_facts);
+    roast_record_set_str(rec, ROAST_FIELD_file_branches, frame->file_branches);
 }
 
 static inline void fill_end(roast_record *rec, const struct frame *frame)

@@ -4,7 +4,7 @@
     {dataset: {"files": {file: tree or None}, "metadata": {...}, "preload": [...]}}
 
 Files are named as records name them, without credentials, so that what failed can be
-found in it. A generator of chunks is not touched: it can be read only once.
+found in it. A generator of chunks is not read: that is possible only once.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
-MAX_BYTES = 2**20  # of the text; of a larger one only the hash is kept
+MAX_BYTES = 12 * 2**20  # of the text; of a larger one only the hash is kept
 CONTROL = dict.fromkeys([*range(32), 127], "?")
 Plain = dict[str, dict[str, Any]]
 
 
 def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
     """The plain form; {} for objects without known files."""
+    if isinstance(fileset, str):  # coffea reads it too
+        fileset = _read(fileset)
     if isinstance(fileset, Mapping):
         pairs = ((str(name), _dataset(x, treename)) for name, x in fileset.items())
         return {name: entry for name, entry in pairs if entry}
@@ -34,10 +37,17 @@ def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
         dataset, file = getattr(item, "dataset", None), getattr(item, "filename", None)
         if dataset is not None and file is not None:
             entry = found.setdefault(str(dataset), {"files": {}})
-            entry["files"][_file(file)] = _text(getattr(item, "treename", None))
+            entry["files"][file_text(file)] = _text(getattr(item, "treename", None))
             if meta := getattr(item, "usermeta", None):
                 entry.setdefault("metadata", meta)
     return found
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _dataset(entry: Any, treename: Any) -> dict[str, Any]:
@@ -61,11 +71,11 @@ def _dumped(entry: Any) -> Any:
 def _files(files: Any, treename: Any) -> dict[str, str | None]:
     if isinstance(files, Mapping):
         return {
-            _file(file): _text(treename if treename is not None else _tree(tree))
+            file_text(file): _text(treename if treename is not None else _tree(tree))
             for file, tree in files.items()
         }
     if isinstance(files, Iterable) and not isinstance(files, (str, bytes)):
-        return {_file(file): _text(treename) for file in files}
+        return {file_text(file): _text(treename) for file in files}
     return {}
 
 
@@ -74,7 +84,8 @@ def _tree(value: Any) -> Any:
     return value.get("object_path") if isinstance(value, Mapping) else value
 
 
-def _file(name: Any) -> str:
+def file_text(name: Any) -> str:
+    """The name of a file as records have it."""
     return _core.redact_file(str(name).encode(errors="backslashreplace").decode())
 
 
@@ -85,11 +96,13 @@ def _text(value: Any) -> str | None:
 def signed(fileset: Any) -> dict[str, str]:
     """{name without credentials: name as it was given}, where they differ."""
     names = {}
+    if isinstance(fileset, str):
+        fileset = _read(fileset)
     for entry in map(_dumped, fileset.values() if isinstance(fileset, Mapping) else ()):
         files = entry.get("files") if isinstance(entry, Mapping) else entry
         for name in files if isinstance(files, (Mapping, list)) else ():
-            if _file(name) != str(name):
-                names[_file(name)] = str(name)
+            if file_text(name) != str(name):
+                names[file_text(name)] = str(name)
     return names
 
 
@@ -141,18 +154,18 @@ def text_of(entries: Mapping[str, Any]) -> str | None:
     """
     rows: list[tuple[str, ...]] = []
     for dataset, entry in entries.items():
-        rows.append(("dataset", _line(dataset)))
+        rows.append(("dataset", line(dataset)))
         others = {key: value for key, value in entry.items() if key != "files"}
         if others:
             members = json.dumps(others, allow_nan=False, separators=(",", ":"))[1:-1]
             rows.append(("other", members))
         for file, tree in entry["files"].items():
-            rows.append(("file", _line(file), *([] if tree is None else [_line(tree)])))
+            rows.append(("file", line(file), *([] if tree is None else [line(tree)])))
     text = "\n".join(map("\t".join, rows))
     return text if len(text) <= MAX_BYTES else None
 
 
-def _line(name: str) -> str:
+def line(name: str) -> str:
     """A name that can stand in a line."""
     return name.encode(errors="backslashreplace").decode().translate(CONTROL)
 
@@ -161,8 +174,8 @@ def read_text(text: str) -> dict[str, Any]:
     """The fileset in a text of text_of(), as far as it can be read."""
     found: dict[str, Any] = {}
     entry: dict[str, Any] = {}
-    for line in text.split("\n"):
-        kind, *fields = line.split("\t")
+    for row in text.split("\n"):
+        kind, *fields = row.split("\t")
         if kind == "dataset" and fields:
             entry = found.setdefault(fields[0], {"files": {}})
         elif kind == "file" and fields and entry:

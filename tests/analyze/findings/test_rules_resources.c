@@ -429,7 +429,39 @@ static void test_the_client_merges_in_wall_time(void **state)
     (void)state;
     assert_says(summary, "merging", "evidence",
                 "4.00 s of wall time merging, 16.0 s of worker time idle meanwhile");
-    assert_true(finding_row(summary, "client_imports") >= 0);
+    /* processes of a pool do not wait for the script: nothing is saved elsewhere */
+    int64_t row = finding_row(summary, "client_imports");
+    assert_true(row >= 0);
+    assert_says(summary, "client_imports", "evidence", "3.00 s before the first task");
+    assert_says(summary, "client_imports", "advice", "code of your own");
+    assert_int_equal(
+        cell_at(summary, "findings", (size_t)row, "saves_wall_seconds").type,
+        ROAST_CELL_ABSENT);
+    roast_summary_free(summary);
+}
+
+/* The script of a pool works on after its call: no thread waits for it. */
+static void test_a_script_that_works_on(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 1, 1);
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        add_frame(run, (struct frame){.first = i * 100,
+                                      .stop = i * 100 + 100,
+                                      .start = i,
+                                      .duration = 1});
+    mark(run, ROAST_MARK_RUN_END, 5);
+    roast_run_finish(run, NS(9));
+    roast_summary *summary = diagnose_run(run);
+    size_t row = (size_t)finding_row(summary, "client_busy");
+    assert_str_is(text_at(summary, "findings", row, "title"),
+                  "Your code outside of the Runner takes long");
+    assert_says(summary, "client_busy", "advice", "code of your own");
+    assert_int_equal(cell_at(summary, "findings", row, "saves_wall_seconds").type,
+                     ROAST_CELL_ABSENT);
     roast_summary_free(summary);
 }
 
@@ -462,6 +494,7 @@ int main(void)
         cmocka_unit_test_setup(test_waits_of_unknown_kind, setup),
         cmocka_unit_test_setup(test_a_run_without_tasks_imported_nothing, setup),
         cmocka_unit_test_setup(test_the_client_merges_in_wall_time, setup),
+        cmocka_unit_test_setup(test_a_script_that_works_on, setup),
         cmocka_unit_test_setup(test_a_client_without_cpu_does_not_merge, setup),
     };
 
