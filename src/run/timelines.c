@@ -323,11 +323,13 @@ static bool is_derived(enum roast_series series)
            series == ROAST_SERIES_executing;
 }
 
-/* A sampled or derived line of a worker, at the moments of its samples. */
-static bool worker_line(struct line_source *source, size_t worker,
-                        enum roast_series series, bool derived)
+/* A sampled or derived line of a worker, at the moments of its samples; only workers of
+ * `run->samples` have derived ones. */
+static bool sampled_line(struct line_source *source,
+                         const struct roast_worker_samples *samples,
+                         enum roast_series series, bool derived)
 {
-    const struct roast_worker_samples *samples = &source->run->samples.workers[worker];
+    size_t worker = derived ? (size_t)(samples - source->run->samples.workers) : 0;
     struct roast_timeline line = {.series = series};
     struct roast_series_cursor cursor;
     size_t cap = 0;
@@ -379,9 +381,9 @@ static bool worker_lines(struct line_source *source, size_t worker)
         if (source->only != ROAST_ALL_SERIES && source->only != i)
             continue;
         if (roast__series_of(samples, series)->changes.size_bytes > 0)
-            ok = worker_line(source, worker, series, false);
+            ok = sampled_line(source, samples, series, false);
         else if (is_derived(series) && source->running.is_worker[worker])
-            ok = worker_line(source, worker, series, true);
+            ok = sampled_line(source, samples, series, true);
         else if (series == ROAST_SERIES_memory_percent)
             ok = percent_line(source, worker);
         if (!ok)
@@ -540,6 +542,10 @@ bool roast__timelines_each(const struct roast_run *run, int only,
         source.workers_known += source.running.is_worker[i];
     for (size_t i = 0; ok && i < run->samples.count; i++)
         ok = !is_shown(&source, i) || worker_lines(&source, i);
+    bool with_client = only == ROAST_ALL_SERIES || only == ROAST_SERIES_client_memory;
+    for (size_t i = 0; ok && with_client && i < run->client_samples.count; i++)
+        ok = sampled_line(&source, &run->client_samples.workers[i],
+                          ROAST_SERIES_client_memory, false);
     concurrency_release(&source.running);
     return ok;
 }

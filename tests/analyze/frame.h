@@ -24,6 +24,8 @@ struct frame {
     double start, duration;
     double cpu;
     double task_start, task, task_cpu;
+    double process_cpu; /* of all threads in the attempt */
+    uint64_t output_bytes;
     uint64_t events;
     uint64_t concurrency; /* chunks of its process at once */
     uint64_t before_mb, after_mb, peak_mb;

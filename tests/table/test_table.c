@@ -270,6 +270,7 @@ static roast_run *full_run(void)
     roast_sample_set(&sample, ROAST_SERIES_memory, 100);
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
     offer(run, 0, 2, 4);
+    mark(run, ROAST_MARK_RUN_BEGIN, 1);
     add_cluster(run);
     for (int i = 0; i < 2; i++)
         assert_int_equal(

@@ -151,6 +151,11 @@ class RunnerCall:
     def take_items(self, items: Any) -> None:
         """All items of the call are known, before the first one begins."""
         self.guarded(self.note_items, items)
+        self.guarded(self.count_items, items)
+
+    def count_items(self, items: Any) -> None:
+        for run in self.runs:
+            run.core.add_fact("planned_chunks", len(items))
 
     def note_items(self, items: Any) -> None:
         text = self.plan.items_text(items)
@@ -272,6 +277,7 @@ class RunnerCall:
         """The call raised: keep what was measured."""
         if self.is_forked():
             return
+        self.guarded(self.mark, "run_raised")
         self.guarded(self.end)
         for run in self.runs:
             self.guarded(run.call_failed, error)

@@ -4,6 +4,7 @@
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
 #include "analyze/record_iter.h"
+#include "analyze/recorded.h"
 #include "base/str.h"
 
 /* All slices of a chunk. */
@@ -137,6 +138,29 @@ void roast__rule_overloaded(const struct roast_rule_input *input,
     }
     if (input->on_cluster && !on_client_host)
         roast__set_text(finding, "nodes", roast_str_of("nodes"));
+}
+
+void roast__rule_other_threads(const struct roast_rule_input *input,
+                               struct roast_finding *finding)
+{
+    const struct roast_column *columns = input->ctx->run->attempts.columns;
+    double other_s = roast__input_metric(input, ROAST_METRIC_other_threads_cpu_seconds);
+    double own_s = 0;
+
+    for (size_t row = 0; row < input->ctx->run->attempts.count; row++) {
+        double ns = roast__column_number(&columns[ROAST_COLUMN_task_cpu_ns], row);
+        own_s += roast__is_chunk(input->ctx, row) && ns > 0 ? ns / 1e9 : 0;
+    }
+    /* threads of a worker may have run other tasks meanwhile */
+    if (roast__threads_per_worker(input->ctx) > 1)
+        other_s -=
+            input->slices[ROAST_SLICE_reduce] + input->slices[ROAST_SLICE_preprocess] +
+            input->slices[ROAST_SLICE_other] + input->slices[ROAST_SLICE_foreign];
+    finding->cost_s = NAN;
+    finding->found = other_s >= LIMIT_OTHER_CPU_S &&
+                     other_s * 100 >= LIMIT_OTHER_CPU_PERCENT * own_s;
+    roast__set_number(finding, "other", other_s, "s");
+    roast__set_number(finding, "own", own_s, "s");
 }
 
 void roast__rule_garbage_collection(const struct roast_rule_input *input,

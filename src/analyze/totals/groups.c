@@ -158,6 +158,9 @@ static void put_datasets(const struct roast_summary_context *ctx,
         roast__fill_text(table, ROAST_COL_datasets_dataset,
                          name_of(ctx, name, "unknown")); /* as in 0.1.2 */
         roast__fill_group(table, ROAST_COL_datasets_num_chunks, &keys->groups[i]);
+        if (keys->groups[i].chunks > 0 && keys->groups[i].without[ROAST_OUTPUT] == 0)
+            roast__fill_sum(table, ROAST_COL_datasets_output_bytes,
+                            keys->groups[i].sums[ROAST_OUTPUT]);
     }
 }
 
