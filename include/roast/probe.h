@@ -203,12 +203,12 @@ void roast_section_end(roast_thread *thread, struct roast_section_token token,
 int roast_outbox_put(struct roast_str frame, roast_error *err);
 
 /* Empties the queue: *frames is returned owned, for roast_outbox_release(). *dropped
- * gets the number of frames dropped so far. */
+ * gets the number of frames dropped since it was emptied last. */
 void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
 void roast_outbox_release(struct roast_str *frames);
 
-/* Puts taken frames back at the front of the queue. Takes *frames. */
-void roast_outbox_put_back(struct roast_str *frames);
+/* Puts taken frames back at the front of the queue, and their count. Takes *frames. */
+void roast_outbox_put_back(struct roast_str *frames, uint64_t dropped);
 
 /* A random id of this process; a forked child has another one. */
 uint64_t roast_process_id(void);

@@ -108,7 +108,7 @@ static bool give_back(void)
     roast_outbox_take(&frames, &dropped);
     for (; put < 200; put++)
         refused += roast_outbox_put(str_from(frame, (size_t)size), NULL) < 0;
-    roast_outbox_put_back(&frames);
+    roast_outbox_put_back(&frames, dropped);
     roast_outbox_take(&frames, &dropped);
     bool right = count_frames(frames) + dropped == put && dropped >= refused;
     roast_outbox_release(&frames);

@@ -153,7 +153,7 @@ static PyObject *take_records(PyObject *module, PyObject *unused)
     if (result)
         roast_outbox_release(&frames);
     else
-        roast_outbox_put_back(&frames); /* out of memory: kept for the next call */
+        roast_outbox_put_back(&frames, dropped); /* out of memory: for the next call */
     Py_XDECREF(list);
     return result;
 }
