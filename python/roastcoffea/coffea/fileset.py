@@ -3,8 +3,8 @@
 
     {dataset: {"files": {file: tree or None}, "metadata": {...}, "preload": [...]}}
 
-Files are named as records name them, without credentials, so that what failed can be
-found in it. A generator of chunks is not touched: it can be read only once.
+Datasets and files are named as records name them, without secrets, so that what failed
+can be found in it. A generator of chunks is not touched: it can be read only once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from roastcoffea import _core
+from roastcoffea import _core, _probe
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
@@ -34,7 +34,7 @@ def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
         dataset, file = getattr(item, "dataset", None), getattr(item, "filename", None)
         if dataset is not None and file is not None:
             entry = found.setdefault(str(dataset), {"files": {}})
-            entry["files"][_file(file)] = _text(getattr(item, "treename", None))
+            entry["files"][stored_name(file)] = _text(getattr(item, "treename", None))
             if meta := getattr(item, "usermeta", None):
                 entry.setdefault("metadata", meta)
     return found
@@ -61,11 +61,11 @@ def _dumped(entry: Any) -> Any:
 def _files(files: Any, treename: Any) -> dict[str, str | None]:
     if isinstance(files, Mapping):
         return {
-            _file(file): _text(treename if treename is not None else _tree(tree))
+            stored_name(file): _text(treename if treename is not None else _tree(tree))
             for file, tree in files.items()
         }
     if isinstance(files, Iterable) and not isinstance(files, (str, bytes)):
-        return {_file(file): _text(treename) for file in files}
+        return {stored_name(file): _text(treename) for file in files}
     return {}
 
 
@@ -74,23 +74,25 @@ def _tree(value: Any) -> Any:
     return value.get("object_path") if isinstance(value, Mapping) else value
 
 
-def _file(name: Any) -> str:
-    return _core.redact_file(str(name).encode(errors="backslashreplace").decode())
+def stored_name(name: Any) -> str:
+    """The name of a dataset, file or tree as records have it."""
+    plain = str(name).encode(errors="backslashreplace").decode()
+    return _core.redact_name(plain, _probe.name_key())
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else stored_name(value)
 
 
 def signed(fileset: Any) -> dict[str, str]:
-    """{name without credentials: name as it was given}, where they differ."""
-    names = {}
-    for entry in map(_dumped, fileset.values() if isinstance(fileset, Mapping) else ()):
+    """{stored name: name as it was given}, where they differ."""
+    given: list[Any] = []
+    for dataset, entry in fileset.items() if isinstance(fileset, Mapping) else ():
+        entry = _dumped(entry)
         files = entry.get("files") if isinstance(entry, Mapping) else entry
-        for name in files if isinstance(files, (Mapping, list)) else ():
-            if _file(name) != str(name):
-                names[_file(name)] = str(name)
-    return names
+        given += [dataset, *(files if isinstance(files, (Mapping, list)) else ())]
+    pairs = ((stored_name(name), str(name)) for name in given)
+    return {stored: name for stored, name in pairs if stored != name}
 
 
 def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
             given: Any = {names.get(file, file): files[file] for file in files}
         else:
             given = [names.get(file, file) for file in files]
-        result[dataset] = entry | {"files": given}
+        result[names.get(dataset, dataset)] = entry | {"files": given}
     return result
 
 
@@ -110,7 +112,7 @@ def encoded(plain: Plain) -> dict[str, Any]:
     """The fileset for JSON, without secrets."""
     encoder = Encoder(exact=True)
     return {
-        encoder.text(dataset): {
+        stored_name(dataset): {
             key: value if key == "files" else encoder.under(key, value)
             for key, value in entry.items()
         }

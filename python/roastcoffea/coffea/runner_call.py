@@ -111,6 +111,7 @@ class RunnerCall:
             packages=tuple(
                 sorted({name for run in self.runs for name in run.packages})
             ),
+            name_key=_probe.name_key(),
         )
         for run in self.runs:
             run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
