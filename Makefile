@@ -33,6 +33,7 @@ test-long: build | need-test need-long ## run everything: long tests, valgrind, 
 	@tools/ctest.sh test
 	@tools/ctest.sh noprocfs
 	@tools/test_long.sh
+	@$(python) bench/advice.py --savings
 	@$(python) tools/pytests.py -m ""
 
 asan: $(VENV)/.ready | need-test need-asan ## run C and Python tests under ASan and UBSan

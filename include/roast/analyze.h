@@ -97,21 +97,32 @@ bool roast_table_is_large(enum roast_table_id id);
 int roast_series_table(roast_table **out, roast_run *run, enum roast_series series,
                        roast_error *err);
 
-/* What has to be run again, as JSON that coffea's Runner takes: {dataset: {"treename":
- * tree, "files": [file]}}, "{}" for nothing. Metadata and preload of the fileset that
- * was given (note `fileset` of the group `document`) are repeated. If a call of the
- * Runner returned no output, the results of its chunks are lost and the JSON has the
- * whole fileset. *rerun (NULL allowed) has the counts, and what is missing in the
- * JSON. */
+/* ---- what to run again ---------------------------------------------------------
+ *
+ * What the result of a call of the Runner does not have, so that its output and that of
+ * the rerun together have every entry once. If the call gave no result, that is all of
+ * it. `call` is 1, 2 ...; 0: the one call whose result is not whole. REFUSED with what
+ * to do instead where several calls are not whole, or their items are not known. */
 struct roast_rerun {
-    uint64_t unnamed_failed;  /* failed or lost attempts whose file is not known */
-    uint64_t unnamed_running; /* still running, file not known */
-    bool everything;          /* a call returned no output, or only a part of it */
-    bool fileset_known;       /* false: files without any attempt are missing */
+    uint32_t call;         /* 0: all results are whole */
+    uint64_t items;        /* in the JSON */
+    uint64_t unread_files; /* that failed in preprocessing: they have no items */
+    bool cannot_add; /* postprocess() may change the output: outputs do not add up */
 };
 
-int roast_failed_fileset(struct roast_page *out, roast_run *run,
-                         struct roast_rerun *rerun, roast_error *err);
+/* {"call": 1, "processor": name, "can_be_added": bool, "items": [{"dataset": name, ...
+ * the fields of coffea's WorkItem}], "fileset": files without items}. *rerun may be
+ * NULL. */
+int roast_failed_items(struct roast_page *out, roast_run *run, uint32_t call,
+                       struct roast_rerun *rerun, roast_error *err);
+
+/* The files without any chunk in the result, as coffea's Runner takes them: {dataset:
+ * {"treename": tree, "files": [file]}}, with the metadata and preload that were given.
+ * REFUSED if a file is in the result in part. `without_items`: only files that are not
+ * in roast_failed_items(). */
+int roast_failed_fileset(struct roast_page *out, roast_run *run, uint32_t call,
+                         bool without_items, struct roast_rerun *rerun,
+                         roast_error *err);
 
 /* ---- single formulas, for values of the caller -------------------------------- */
 

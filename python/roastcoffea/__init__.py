@@ -33,6 +33,7 @@ track_bytes = user_functions.track_bytes
 if TYPE_CHECKING:
     from ._core import StoreError
     from .backends.dask import DaskBackend
+    from .coffea.rerun import load_items
     from .collector import MetricsCollector, monitor
     from .comparison import compare, forecast, scale
     from .export.measurements import load_measurement, save_measurement
@@ -48,6 +49,7 @@ _LATER = {
     "StoreError": "._core",
     "compare": ".comparison",
     "forecast": ".comparison",
+    "load_items": ".coffea.rerun",
     "load_measurement": ".export.measurements",
     "monitor": ".collector",
     "open_run": ".run",
@@ -94,6 +96,7 @@ __all__ = [
     "__version__",
     "compare",
     "forecast",
+    "load_items",
     "load_measurement",
     "monitor",
     "open_run",

@@ -9,6 +9,7 @@ holds the texts.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import threading
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, provenance
-from roastcoffea.coffea.fileset import read_text, sign
+from roastcoffea.coffea import rerun
+from roastcoffea.coffea.fileset import merged, read_text, sign
 from roastcoffea.export.decoding import decode
 from roastcoffea.metrics import Metrics, chunk_dicts
 from roastcoffea.run_notes import RunNotes
@@ -277,22 +279,60 @@ class Run:
 
     @property
     def fileset(self) -> dict[str, Any]:
-        """Datasets and files that were given to the Runner, up to 1 MiB of JSON."""
-        return read_text(self._core.note("document", "fileset") or "")
+        """Datasets and files that were given to the Runner, in all its calls.
 
-    def failed_fileset(self) -> dict[str, Any]:
-        """What to give to a Runner to run what failed again; {} if nothing did.
-
-        If a call of the Runner gave no output (it raised, or the process was killed),
-        the results of its chunks are lost: then it is the whole fileset.
-
-        URLs that were signed are so again in the process that was given them.
+        Of a call with more than 12 MiB of them only the hash is kept.
         """
+        found: dict[str, Any] = {}
+        for number in itertools.count(1):
+            if self._core.note("call", f"{number} call") is None:
+                return found
+            given = self._core.note("call", f"{number} given")
+            found = merged(found, read_text(given or ""))
+        raise AssertionError  # for type checkers
+
+    def failed_items(self, call: int | None = None) -> list[Any]:
+        """The WorkItems that are not in the result, for ``runner(items, processor)``.
+
+        Failed, skipped, lost or never started; all of them if the call of the Runner
+        gave no result. The output of the call and that of these items together have
+        every entry once. ``call`` (1, 2 ...) chooses one of several calls. ValueError
+        where that is needed, and where files failed in preprocessing and have no items:
+        see :meth:`failed_fileset`.
+        """
+        items = rerun.items_of(
+            json.loads(self._ask(self._core.failed_items, call)),
+            self._recorder.originals if self._recorder else {},
+            stacklevel=2,
+        )
+        self._warn_of_damage()
+        return items
+
+    def failed_fileset(
+        self, call: int | None = None, *, without_items: bool = False
+    ) -> dict[str, Any]:
+        """The files none of whose chunks are in the result; {} if there are none.
+
+        ValueError if a file is in the result in part: see :meth:`failed_items`.
+        ``without_items`` gives only files that failed in preprocessing, which are not
+        among the items. URLs that were signed are so again in the process that was
+        given them.
+        """
+        text = self._ask(self._core.failed_fileset, call, without_items)
+        found = decode(json.loads(text))
+        self._warn_of_damage()
+        if found:
+            document = json.loads(self._ask(self._core.failed_items, call))
+            rerun.warn_if_not_added(document, stacklevel=2)
+        return sign(found, self._recorder.signed_urls if self._recorder else {})
+
+    def _ask(self, question: Any, call: int | None, *more: Any) -> str:
+        if call is not None and not 0 < call < 2**32:
+            raise ValueError(f"call={call!r}: calls of the Runner are numbered from 1")
         with self._lock:
             self._refresh()
-        found = decode(json.loads(self._core.failed_fileset()))
-        self._warn_of_damage()
-        return sign(found, self._recorder.signed_urls if self._recorder else {})
+        answer: str = question(call or 0, *more)
+        return answer
 
     # ---- pages ---------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _core, _probe, provenance, spool
 from roastcoffea.backends import tracking_data
-from roastcoffea.coffea import fileset, results
+from roastcoffea.coffea import fileset, plan, results
 from roastcoffea.coffea.hot_lines import HotLines, read
 from roastcoffea.run_notes import RunNotes, printable
 
@@ -49,6 +49,8 @@ class RunRecorder:
         self._without_output = 0  # calls of the Runner
         self._offers: list[tuple[int, int]] = []
         self._fileset: dict[str, Any] = {}
+        self.originals: dict[Any, Any] = {}  # items that the run file cannot restore
+        self._calls = 0  # of the Runner
         self._spool: str | None = None
         self._live_errors = 0
 
@@ -202,7 +204,12 @@ class RunRecorder:
         processor: Any,
         offer: results.Offer,
         runner: Any = None,
-    ) -> None:
+        given: Any = None,
+    ) -> int:
+        """Returns the number of the call: 1, 2 ..."""
+        with self.lock:
+            self._calls += 1
+            number = self._calls
         self.core.accept(run_id)
         self.core.add_fact("runner_calls", 1)
         self.core.add_fact("runner_failures", 0)
@@ -222,6 +229,14 @@ class RunRecorder:
             "settings of the Runner",
             lambda: provenance.store(self.core, provenance.settings(runner)),
         )
+        text = plan.call_text(run_id, processor, runner, given)
+        self.note_call(number, "call", text)
+        return number
+
+    def note_call(self, number: int, what: str, text: str | None) -> None:
+        """``call``, ``given``, ``items`` or ``result`` of a call, for C."""
+        self.core.set_note("call", f"{number} {what}", text)
+        self.changes += 1
 
     def _sample_here(self) -> None:
         """Start the sampling of this machine, if it was postponed."""
@@ -236,8 +251,8 @@ class RunRecorder:
             self.core.offer(when_ns, workers, workers)
         self._offers.clear()
 
-    def take_fileset(self, given: Any, treename: Any) -> None:
-        """The fileset of a call; those of several calls add up."""
+    def take_fileset(self, number: int, given: Any, treename: Any) -> None:
+        """The fileset of a call."""
         plain = fileset.encoded(fileset.plain_fileset(given, treename))
         if not plain:
             return
@@ -245,7 +260,7 @@ class RunRecorder:
         self._fileset = fileset.merged(self._fileset, plain)
         digest = fileset.hash_of(self._fileset)
         provenance.store(self.core, {"fileset_sha256": digest})
-        self.core.set_note("document", "fileset", fileset.text_of(self._fileset))
+        self.note_call(number, "given", fileset.text_of(plain))
 
     def learn_names(self, items: Any) -> None:
         """Datasets and files that begin frames name by id.

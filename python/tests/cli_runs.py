@@ -64,6 +64,23 @@ def add(run: _core.Run, *records: dict[str, Any]) -> None:
         run.add_frames(_probe.frame_of(one, number), True)
 
 
+A = {"a": "0 100 4"}  # files and the stretches of their items
+ABC = {"a": "0 100 2", "b": "200 100 1", "c": "0 100 1"}
+
+
+def add_call(
+    run: _core.Run, meta: str, files: dict[str, str], result: str | None = None
+) -> None:
+    """A call of the Runner, see coffea/plan.py."""
+    uuid = "1825cd4a294311f19dd5001a4abb4031"
+    rows = ["dataset\tttbar", meta]
+    for name, items in files.items():
+        rows += [f"file\t/data/{name}.root\t{uuid}\tEvents", f"items\t{items}"]
+    run.set_note("call", "1 call", "processor\tAnalysis")
+    run.set_note("call", "1 items", "\n".join(rows))
+    run.set_note("call", "1 result", result)
+
+
 def good() -> _core.Run:
     """Four chunks of one file that went well."""
     run = begun()
@@ -77,6 +94,7 @@ def good() -> _core.Run:
     for name, value in {"site": "T2_DE", "user": "me"}.items():
         run.set_note("label", name, value)
     run.set_note("provenance", "coffea", "2026.1")
+    add_call(run, "", A, f"in\t0\t{A['a']}")
     run.finish(SECOND + 5 * SECOND)
     return run
 
@@ -102,7 +120,8 @@ def bad() -> _core.Run:
             "metadata": {"xsec": 831.76},
         }
     }
-    run.set_note("document", "fileset", text_of(fileset))
+    add_call(run, 'usermeta\t{"xsec":831.76}', ABC)
+    run.set_note("call", "1 given", text_of(fileset))
     run.finish(SECOND + 60 * SECOND)
     return run
 
@@ -125,6 +144,7 @@ def live(path: Path) -> None:
     run = _core.Run(SECOND, EPOCH_NS, "here")
     run.live_open(path)
     run.set_note("run", "processor", "Analysis")
+    add_call(run, "", A)
     run.offer(EPOCH_NS, 2, 2)
     for number in range(2):  # a block each
         run.add_frames(_probe.frame_of(record(number), number + 1), True)
@@ -158,9 +178,22 @@ def twelve(slower: float = 1.0, threads: int = 2, seconds: float = 6.0) -> _core
     return run
 
 
+def in_part() -> _core.Run:
+    """A result that lacks half of a file and a file without items, after a processor
+    that changes its output at the end."""
+    run = good()
+    run.set_note("call", "1 call", "processor\tAnalysis\npostprocess\tchanges")
+    run.set_note("call", "1 result", "in\t0\t0 100 2")
+    given = {"ttbar": {"files": {f"/data/{x}.root": "Events" for x in "az"}}}
+    run.set_note("call", "1 given", text_of(given))
+    return run
+
+
 def write_compared(folder: Path) -> None:
-    """Runs that differ in one thing: CPU time, or the number of threads."""
+    """Runs that differ in one thing: CPU time, or the number of threads; and one whose
+    result is not whole."""
     folder.mkdir()
+    in_part().save(folder / "part.roast")
     twelve().save(folder / "before.roast")
     twelve(1.25).save(folder / "after.roast")
     for threads, seconds in {1: 20.0, 2: 10.25, 4: 5.5, 8: 3.25}.items():

@@ -93,6 +93,8 @@ def check(folder: Path, done: int) -> bool:
         may_have_returned = len(starts) == CHUNKS  # and was killed on its way out
         assert bool(missing) == was_live or may_have_returned, missing
         assert not missing or missing.keys() == fileset_of("").keys(), missing
+        items = run.failed_items()  # those of the live file were planned before
+        assert len(items) == (CHUNKS if missing else 0), items
     for other in folder.rglob("*.roast*"):
         roastcoffea.open_run(other).get_metrics()
     return was_live

@@ -120,6 +120,14 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+def answer(question: Any) -> Any:
+    """What a question gives, or why it has no answer."""
+    try:
+        return question()
+    except ValueError as error:
+        return str(error)
+
+
 def facts(run: Any) -> dict[str, Any]:
     """Everything that a run says."""
     return {
@@ -135,7 +143,8 @@ def facts(run: Any) -> dict[str, Any]:
         "section_metrics": run.section_metrics,
         "custom_metrics": run.custom_metrics,
         "fileset": run.fileset,
-        "failed_fileset": run.failed_fileset(),
+        "failed_items": answer(run.failed_items),
+        "failed_fileset": answer(run.failed_fileset),
         "labels": run.labels,
         "provenance": run.provenance,
         "failure": run.failure,

@@ -116,13 +116,17 @@ def test_lines_of_ls_are_json(folder):
 
 
 def test_coffea_takes_the_fileset_that_failed(folder):
-    fileset = strict(roast("failed", "bad.roast", cwd=folder).stdout)
+    fileset = strict(roast("failed", "--files", "bad.roast", cwd=folder).stdout)
     files = list(Runner._normalize_fileset(fileset, None))
     assert [(file.dataset, file.filename, file.treename) for file in files] == [
         ("ttbar", f"/data/{name}.root", "Events") for name in "abc"
     ]
     assert files[0].metadata["xsec"] == 831.76
-    assert fileset == json.loads(_core.open_run(folder / "bad.roast").failed_fileset())
+    opened = _core.open_run(folder / "bad.roast")
+    assert fileset == json.loads(opened.failed_fileset(0, False))
+    items = strict(roast("failed", "bad.roast", cwd=folder).stdout)
+    assert items == json.loads(opened.failed_items(0))
+    assert [item["entrystart"] for item in items["items"]] == [0, 100, 200, 0]
 
 
 # ---- CSV ---------------------------------------------------------------------------

@@ -101,6 +101,7 @@ def test_a_worker_killed_in_the_middle_of_a_chunk(
         output = collector.extract_metrics_from_output(output)
     killer.join()
     assert output == expected
+    assert collector.run.failed_items() == []
     begun = Counter(map(int, (tmp_path / "begun").read_text().split()))
     check_counts(collector, begun)
     check_loss(collector, entry, killer)
@@ -134,3 +135,36 @@ def check_loss(collector, entry, killer):
     assert (worker["worker"], worker["pid"]) == (killer.worker, killer.pid)
     assert worker["seconds_lost"] == pytest.approx(wasted)
     assert len(worker["chunks"]) == 1
+
+
+class Fatal(Plain):
+    """Kills every worker that tries its last chunk."""
+
+    def process(self, events: Any) -> Any:
+        if events.metadata["entrystart"] == STARTS[-1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().process(events)
+
+
+def test_a_chunk_that_kills_its_workers_is_run_again_with_all(
+    client, tiny_file, expected
+):
+    """Dask gives up: there is no result, and the rerun alone is the truth."""
+
+    def allow(count, dask_scheduler=None):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, count
+        return before
+
+    client.wait_for_workers(2, timeout=120)
+    before = client.run_on_scheduler(allow, 0)
+    try:
+        with (
+            pytest.raises(Exception, match="KilledWorker"),
+            MetricsCollector(client) as collector,
+        ):
+            dask_runner(client, CHUNKS)(fileset_of(tiny_file), Fatal())
+    finally:
+        client.run_on_scheduler(allow, before)
+    items = collector.run.failed_items()
+    assert [item.entrystart for item in items] == STARTS
+    assert make_runner()(items, Plain()) == expected

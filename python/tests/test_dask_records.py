@@ -134,6 +134,7 @@ def test_a_chunk_that_always_fails(client, tiny_file):
     assert "no luck" in collector.run.failure
     assert collector.run.partial
     assert list(collector.run.failed_fileset()) == ["ttbar"]
+    assert sorted(i.entrystart for i in collector.run.failed_items()) == STARTS
 
 
 class Unmergeable:

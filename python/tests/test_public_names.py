@@ -22,8 +22,8 @@ RESULTS = """
     save_measurement section_metrics span_metrics t_end t_start tracking_data
 """.split()
 OF_A_RUN = """
-    custom_metrics failed_fileset failure fileset id info labels partial path provenance
-    samples table to_pandas
+    custom_metrics failed_fileset failed_items failure fileset id info labels partial
+    path provenance samples table to_pandas
 """.split()
 ARGUMENTS = """
     backend client labels measurement_name output_dir processor_instance track_workers

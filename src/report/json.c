@@ -208,6 +208,8 @@ int roast_report_json(struct roast_page *out, const roast_summary *summary,
     roast_json_close(&json, '}');
     roast__json_named_object(&json, "notes");
     for (int i = 0; i < ROAST_NOTE_GROUP_COUNT; i++) {
+        if (i == ROAST_NOTES_call) /* `roast failed` has what it means */
+            continue;
         roast__json_named_object(&json,
                                  roast_note_group_name((enum roast_note_group)i));
         roast_run_notes(run, (enum roast_note_group)i, put_note, &json);

@@ -5,8 +5,8 @@
  *
  * A text under a name like `token` is not kept at all. Any other text is redacted
  * together with its name, as `name=text`: the end of the name may mark a secret.
- * Documents are JSON, which redaction would break: their authors redact every text in
- * them. */
+ * Documents and calls have JSON in them, which redaction would break: their authors
+ * redact every text in them. */
 #include "run/notes.h"
 
 #include <string.h>
@@ -211,7 +211,8 @@ int roast_run_set_note(roast_run *run, enum roast_note_group group,
     if (text.size_bytes > LONGEST_TEXT_BYTES)
         return roast_error_set(err, ROAST_LIMIT, "a note of %zu bytes, at most %d",
                                text.size_bytes, LONGEST_TEXT_BYTES);
-    if (text.data && group != ROAST_NOTES_document && !redact(&joined, &text, name))
+    bool is_redacted = group == ROAST_NOTES_document || group == ROAST_NOTES_call;
+    if (text.data && !is_redacted && !redact(&joined, &text, name))
         status = roast_error_set(err, ROAST_NO_MEMORY, "a note of %zu bytes",
                                  text.size_bytes);
     if (status == ROAST_OK)

@@ -75,7 +75,7 @@ static void secrets_are_taken_out(void **state)
     assert_int_equal(set(run, ROAST_NOTES_label, "url", "root://me@h/f?a=b"), ROAST_OK);
     assert_int_equal(set(run, ROAST_NOTES_provenance, "argv", "x --password y"),
                      ROAST_OK);
-    assert_notes(run, ROAST_NOTES_label, "token=***;url=root://h/f;");
+    assert_notes(run, ROAST_NOTES_label, "token=***;url=root://***@h/f?***;");
     assert_notes(run, ROAST_NOTES_provenance, "argv=x --password ***;");
     roast_run_free(run);
 }
@@ -119,7 +119,8 @@ static void a_url_may_be_a_name(void **state)
                      ROAST_OK);
     assert_int_equal(set(run, ROAST_NOTES_run, "token of s3://u@h", "abc"), ROAST_OK);
     assert_notes(run, ROAST_NOTES_label, "root://h=me@b/c;");
-    assert_notes(run, ROAST_NOTES_run, "root://u:p@h=root://i;token of s3://u@h=***;");
+    assert_notes(run, ROAST_NOTES_run,
+                 "root://u:p@h=root://***@i;token of s3://u@h=***;");
     roast_run_free(run);
 }
 

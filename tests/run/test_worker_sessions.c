@@ -51,7 +51,7 @@ static void a_session_keeps_its_fields(void **state)
     assert_int_equal(join_as(run, "tcp://10.0.0.7:1", 1, 4, 77), ROAST_OK);
     assert_int_equal(leave_as(run, "tcp://10.0.0.7:1", 3, "exceeded memory"), ROAST_OK);
     const struct roast_worker_session *it = session(run, 0);
-    assert_text(run, it->worker, "tcp://10.0.0.7:1");
+    assert_text(run, it->worker, "tcp://***@10.0.0.7:1");
     assert_text(run, it->name, "its name");
     assert_text(run, it->host, "10.0.0.7");
     assert_text(run, it->reason, "exceeded memory");
@@ -180,7 +180,7 @@ static void nothing_secret_is_kept(void **state)
     assert_int_equal(
         leave_as(run, "tcp://me:secret@10.0.0.7:1", 1, "login password=secret failed"),
         ROAST_OK);
-    assert_text(run, session(run, 0)->worker, "tcp://10.0.0.7:1");
+    assert_text(run, session(run, 0)->worker, "tcp://***@10.0.0.7:1");
     assert_text(run, session(run, 0)->reason, "login password=*** failed");
     assert_int_equal(session(run, 0)->left_ns, second(1));
     assert_null(memmem(run->strings.bytes, run->strings.bytes_used, "secret", 6));

@@ -180,19 +180,48 @@ void run_close_file(struct run_object *self)
     self->run = NULL;
 }
 
-PyObject *run_failed_fileset(PyObject *self, PyObject *unused)
+/* The page, or the exception of a status: ValueError if the question has no answer. */
+static PyObject *rerun_result(PyObject *self, int status, struct roast_page *page,
+                              const roast_error *err)
+{
+    if (status == ROAST_REFUSED) {
+        PyErr_SetString(PyExc_ValueError, err->message);
+        return NULL;
+    }
+    return page_result(run_of(self)->state, status, page, err);
+}
+
+PyObject *run_failed_items(PyObject *self, PyObject *args)
 {
     struct roast_page page = {NULL, 0};
     roast_error err = {0};
+    unsigned int call = 0;
     int status;
 
-    (void)unused;
-    if (run_load(run_of(self)) < 0)
+    if (!PyArg_ParseTuple(args, "I", &call) || run_load(run_of(self)) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_failed_fileset(&page, run_of(self)->run, NULL, &err);
+    status = roast_failed_items(&page, run_of(self)->run, call, NULL, &err);
     Py_END_ALLOW_THREADS;
-    return page_result(run_of(self)->state, status, &page, &err);
+    return rerun_result(self, status, &page, &err);
+}
+
+PyObject *run_failed_fileset(PyObject *self, PyObject *args)
+{
+    struct roast_page page = {NULL, 0};
+    roast_error err = {0};
+    unsigned int call = 0;
+    int without_items = 0;
+    int status;
+
+    if (!PyArg_ParseTuple(args, "Ip", &call, &without_items) ||
+        run_load(run_of(self)) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_failed_fileset(&page, run_of(self)->run, call, without_items != 0,
+                                  NULL, &err);
+    Py_END_ALLOW_THREADS;
+    return rerun_result(self, status, &page, &err);
 }
 
 /* ---- notes ----------------------------------------------------------------------- */

@@ -25,7 +25,8 @@ extern PyMethodDef compare_methods[];
 /* Methods of Run. */
 PyObject *run_save(PyObject *self, PyObject *args);
 PyObject *run_info(PyObject *self, PyObject *unused);
-PyObject *run_failed_fileset(PyObject *self, PyObject *unused);
+PyObject *run_failed_items(PyObject *self, PyObject *args);
+PyObject *run_failed_fileset(PyObject *self, PyObject *args);
 PyObject *run_set_note(PyObject *self, PyObject *args);
 PyObject *run_note(PyObject *self, PyObject *args);
 PyObject *run_notes(PyObject *self, PyObject *args);

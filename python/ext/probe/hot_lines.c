@@ -266,7 +266,7 @@ PyObject *hot_lines_sample(PyObject *module, PyObject *args)
         return NULL;
     hot->spent_ns = 0;
     PyDict_Clear(hot->places); /* of another is_users() */
-    (void)sigfillset(&all); /* they are for the threads of the user */
+    (void)sigfillset(&all);    /* they are for the threads of the user */
     (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
     while (!atomic_load(&hot->stops) && idle < IDLE_TICKS) {
         int64_t spent_ns = hot->spent_ns;

@@ -65,10 +65,10 @@ struct probe_state {
     PyObject *kept_texts[PROBE_KEPT_TEXTS]; /* str that records share, or NULL */
     struct known_file known_files[PROBE_KNOWN_FILES];
     unsigned next_file;
-    unsigned file_tables;    /* files whose branch sizes were sent */
-    uint64_t hook_cost_ns;   /* of one call through a hook; 0: not measured */
-    unsigned heavy_chunks;   /* in a row, in which the hooks cost too much */
-    PyObject *spare_section; /* memory of a freed section, or NULL */
+    unsigned file_tables;        /* files whose branch sizes were sent */
+    uint64_t hook_cost_ns;       /* of one call through a hook; 0: not measured */
+    unsigned heavy_chunks;       /* in a row, in which the hooks cost too much */
+    PyObject *spare_section;     /* memory of a freed section, or NULL */
     struct hot_lines *hot_lines; /* owned; NULL before the first use */
     bool enabled, exact_peak;
     uint64_t errors;        /* of the monitor, in this process */

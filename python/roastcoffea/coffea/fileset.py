@@ -4,7 +4,7 @@
     {dataset: {"files": {file: tree or None}, "metadata": {...}, "preload": [...]}}
 
 Datasets and files are named as records name them, without secrets, so that what failed
-can be found in it. A generator of chunks is not touched: it can be read only once.
+can be found in it. A generator of chunks is not read: that is possible only once.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core, _probe
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
-MAX_BYTES = 2**20  # of the text; of a larger one only the hash is kept
+MAX_BYTES = 12 * 2**20  # of the text; of a larger one only the hash is kept
 CONTROL = dict.fromkeys([*range(32), 127], "?")
 Plain = dict[str, dict[str, Any]]
 
 
 def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
     """The plain form; {} for objects without known files."""
+    if isinstance(fileset, str):  # coffea reads it too
+        fileset = _read(fileset)
     if isinstance(fileset, Mapping):
         pairs = ((str(name), _dataset(x, treename)) for name, x in fileset.items())
         return {name: entry for name, entry in pairs if entry}
@@ -38,6 +41,13 @@ def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
             if meta := getattr(item, "usermeta", None):
                 entry.setdefault("metadata", meta)
     return found
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _dataset(entry: Any, treename: Any) -> dict[str, Any]:
@@ -87,6 +97,8 @@ def _text(value: Any) -> str | None:
 def signed(fileset: Any) -> dict[str, str]:
     """{stored name: name as it was given}, where they differ."""
     given: list[Any] = []
+    if isinstance(fileset, str):
+        fileset = _read(fileset)
     for dataset, entry in fileset.items() if isinstance(fileset, Mapping) else ():
         entry = _dumped(entry)
         files = entry.get("files") if isinstance(entry, Mapping) else entry
@@ -143,18 +155,18 @@ def text_of(entries: Mapping[str, Any]) -> str | None:
     """
     rows: list[tuple[str, ...]] = []
     for dataset, entry in entries.items():
-        rows.append(("dataset", _line(dataset)))
+        rows.append(("dataset", line(dataset)))
         others = {key: value for key, value in entry.items() if key != "files"}
         if others:
             members = json.dumps(others, allow_nan=False, separators=(",", ":"))[1:-1]
             rows.append(("other", members))
         for file, tree in entry["files"].items():
-            rows.append(("file", _line(file), *([] if tree is None else [_line(tree)])))
+            rows.append(("file", line(file), *([] if tree is None else [line(tree)])))
     text = "\n".join(map("\t".join, rows))
     return text if len(text) <= MAX_BYTES else None
 
 
-def _line(name: str) -> str:
+def line(name: str) -> str:
     """A name that can stand in a line."""
     return name.encode(errors="backslashreplace").decode().translate(CONTROL)
 
@@ -163,8 +175,8 @@ def read_text(text: str) -> dict[str, Any]:
     """The fileset in a text of text_of(), as far as it can be read."""
     found: dict[str, Any] = {}
     entry: dict[str, Any] = {}
-    for line in text.split("\n"):
-        kind, *fields = line.split("\t")
+    for row in text.split("\n"):
+        kind, *fields = row.split("\t")
         if kind == "dataset" and fields:
             entry = found.setdefault(fields[0], {"files": {}})
         elif kind == "file" and fields and entry:

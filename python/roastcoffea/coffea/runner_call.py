@@ -12,7 +12,7 @@ import copy
 import os
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from roastcoffea import _probe
@@ -21,6 +21,7 @@ from roastcoffea.coffea import hooks, hot_lines, results, switch, work_function
 from roastcoffea.coffea.client_work import ClientWork, workers_read_entries
 from roastcoffea.coffea.guard import ForkSafeLock
 from roastcoffea.coffea.packing import packing
+from roastcoffea.coffea.plan import Plan, recorded
 from roastcoffea.coffea.work_function import Token, WorkFunction
 from roastcoffea.dask import task
 from roastcoffea.dask.runner import DaskCall
@@ -76,6 +77,10 @@ class RunnerCall:
     ) -> None:
         self.runs = runs
         self.runner = runner
+        self.args = args
+        self.kwargs = kwargs
+        self.numbers: list[int] = []  # of this call, in each run
+        self.plan = Plan()
         self.processor = kwargs.get("processor_instance", args[1] if args[1:] else None)
         self.fileset = kwargs.get("fileset", args[0] if args else None)
         self.treename = kwargs.get("treename")
@@ -91,7 +96,10 @@ class RunnerCall:
 
     def start(self) -> None:
         for run in self.runs:
-            run.begin_call(self.run_id, self.processor, self.offer, self.runner)
+            number = run.begin_call(
+                self.run_id, self.processor, self.offer, self.runner, self.fileset
+            )
+            self.numbers.append(number)
         marks = self.dask.begin()
         spools: list[str | None] = []  # one for each collector
         if self.offer.is_local and not self.offer.in_process:
@@ -113,9 +121,11 @@ class RunnerCall:
             ),
             name_key=_probe.name_key(),
         )
-        for run in self.runs:
-            run.guarded("fileset", run.take_fileset, self.fileset, self.treename)
+        for run, number in zip(self.runs, self.numbers, strict=True):
+            given = (number, self.fileset, self.treename)
+            run.guarded("fileset", run.take_fileset, *given)
             run.guarded("names of the fileset", run.learn_names, self.fileset)
+        self.watch_items()
         with _patching:
             work_function.receivers[self.run_id] = self.receive
             hot_lines.receivers[self.run_id] = self.receive_hot_lines
@@ -127,6 +137,37 @@ class RunnerCall:
         with _patching:
             self.patch(token)
         self.mark("run_begin")
+
+    def watch_items(self) -> None:
+        """Note the items that the user gave; those of preprocess() come later."""
+        if isinstance(self.fileset, Generator):
+            chunks = recorded(self.fileset, self.take_items)
+            if "fileset" in self.kwargs:
+                self.kwargs = self.kwargs | {"fileset": chunks}
+            else:
+                self.args = (chunks, *self.args[1:])
+        elif not isinstance(self.fileset, (Mapping, str)):
+            self.take_items(self.fileset)
+
+    def take_items(self, items: Any) -> None:
+        """All items of the call are known, before the first one begins."""
+        self.guarded(self.note_items, items)
+
+    def note_items(self, items: Any) -> None:
+        text = self.plan.items_text(items)
+        for run, number in zip(self.runs, self.numbers, strict=True):
+            run.originals |= self.plan.originals
+            run.note_call(number, "items", text)
+
+    def note_result(self, wrapped: dict[str, Any]) -> None:
+        """The items in the result; if that fails, it is not known what to run again."""
+        for run, number in zip(self.runs, self.numbers, strict=True):
+            run.note_call(number, "result", "unknown")
+        processed = wrapped.get("processed")
+        is_known = isinstance(processed, (set, frozenset, list, tuple))
+        text = self.plan.result_text(processed if is_known else None)
+        for run, number in zip(self.runs, self.numbers, strict=True):
+            run.note_call(number, "result", text)
 
     def space(self) -> dict[str, Any]:
         """The ``__dict__`` of the processor; for a method, of its object."""
@@ -170,9 +211,12 @@ class RunnerCall:
             self.mark("preprocess_begin")
             try:
                 if kwargs.get("trace") is None:
-                    return preprocess(*args, **kwargs)
-                with switch.paused(self.processor):  # a traced process() is no chunk
-                    return preprocess(*args, **kwargs)
+                    chunks = preprocess(*args, **kwargs)
+                else:
+                    with switch.paused(self.processor):  # traced: no chunk
+                        chunks = preprocess(*args, **kwargs)
+                is_plain = isinstance(chunks, Generator)
+                return recorded(chunks, self.take_items) if is_plain else chunks
             finally:
                 self.mark("preprocess_end")
                 self.guarded(self.own.take_notes)
@@ -269,6 +313,8 @@ class RunnerCall:
         if not isinstance(wrapped, dict):
             wrapped = {}
         frames = wrapped.pop(work_function.WRAPPED_KEY, None)
+        if gave_output:
+            self.guarded(self.note_result, wrapped)
         for run in self.runs:
             if gave_output:
                 run.call_returned()

@@ -94,7 +94,7 @@ def _wrap(original: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
         if call is None:
             return original(self, *args, **kwargs)
         try:
-            result = original(call.runner, *args, **kwargs)
+            result = original(call.runner, *call.args, **call.kwargs)
         except BaseException as error:
             call.failed(error)
             raise

@@ -9,6 +9,7 @@
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
 #include "analyze/record_iter.h"
+#include "analyze/rerun/plan.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -160,6 +161,15 @@ static void set_result(const struct roast_rule_input *input,
                           roast__input_metric(input, ROAST_METRIC_num_failed_or_lost),
                           "");
     roast__set_text(finding, "result", roast_str_of(words));
+    static const char *const again[] = {
+        [ROAST_RERUN_UNKNOWN] = "run what is missing again",
+        [ROAST_RERUN_ITEMS] = "run failed_items()",
+        [ROAST_RERUN_FILES] = "run failed_fileset()",
+        [ROAST_RERUN_EVERYTHING] =
+            "run everything again (postprocess() may change the output: outputs of two "
+            "calls cannot be added after it)",
+    };
+    roast__set_text(finding, "again", roast_str_of(again[roast__rerun_way(run)]));
 }
 
 static const char *advice_of(enum cause cause, bool resolved)
@@ -167,12 +177,12 @@ static const char *advice_of(enum cause cause, bool resolved)
     static const char *const missing[CAUSES] = {
         [IN_FILE] = NULL, /* the advice of the rule */
         [BEFORE_PROCESS] = "{result}: compare {file} with other files, process() "
-                           "had not started; then run failed_fileset()",
+                           "had not started; then {again}",
         [IN_PROCESS] = "{result}: process() raised it{?section}, fix that and "
-                       "run failed_fileset()",
+                       "{again}",
         [OUT_OF_MEMORY] = "{result}: smaller chunks or fewer threads per worker, and "
-                          "run failed_fileset()",
-        [UNKNOWN_CAUSE] = "{result}: run failed_fileset() again",
+                          "{again}",
+        [UNKNOWN_CAUSE] = "{result}: {again}",
     };
     static const char *const retried[CAUSES] = {
         [IN_FILE] = "they succeeded when tried again; check {file} and its "

@@ -55,10 +55,17 @@ void roast__fileset_add(struct roast_fileset *fileset,
 void roast__fileset_add_other(struct roast_fileset *fileset,
                               struct roast_fileset_text dataset, struct roast_str json);
 
-/* Reads the note `fileset`, which has the argument of the Runner. BAD_DATA for a damaged
+/* Reads the note `N given`, which has the argument of the Runner. BAD_DATA for a damaged
  * line; the lines before it are kept. */
 int roast__fileset_read(struct roast_fileset *fileset, struct roast_str text,
                         roast_error *err);
+
+/* Removes the text up to a mark from *rest, which is absent after the last one. */
+struct roast_str roast__fileset_next(struct roast_str *rest, char mark);
+
+/* Whether JSON may be copied into an object: printable, with balanced quotes and
+ * brackets, so that it cannot end the object. */
+bool roast__fileset_is_closed(struct roast_str json);
 
 /* Sorts by dataset, file and tree, and removes duplicate files; one with a known tree is
  * kept. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fileset_read.c - reads the fileset of the user from the note `fileset`.
+/* fileset_read.c - reads the fileset of the user from the note `N given`.
  *
  * Python writes it (coffea/fileset.py), one line per item, fields separated by tabs:
  *
@@ -16,8 +16,7 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* Removes the text up to a mark from *rest, which is absent after the last one. */
-static struct roast_str next_part(struct roast_str *rest, char mark)
+struct roast_str roast__fileset_next(struct roast_str *rest, char mark)
 {
     struct roast_str part = *rest;
     const char *end =
@@ -32,9 +31,7 @@ static struct roast_str next_part(struct roast_str *rest, char mark)
     return part;
 }
 
-/* Whether members may be copied into an object: printable, with balanced quotes and
- * brackets, so that they cannot end the object. */
-static bool is_closed(struct roast_str members)
+bool roast__fileset_is_closed(struct roast_str members)
 {
     unsigned depth = 0;
     bool quoted = false;
@@ -64,13 +61,13 @@ int roast__fileset_read(struct roast_fileset *fileset, struct roast_str text,
     struct roast_fileset_text dataset = {0};
 
     while (text.data) {
-        struct roast_str line = next_part(&text, '\n');
-        struct roast_str kind = next_part(&line, '\t');
-        if (roast__str_is(kind, "other") && is_closed(line)) {
+        struct roast_str line = roast__fileset_next(&text, '\n');
+        struct roast_str kind = roast__fileset_next(&line, '\t');
+        if (roast__str_is(kind, "other") && roast__fileset_is_closed(line)) {
             roast__fileset_add_other(fileset, dataset, line);
             continue;
         }
-        struct roast_str name = next_part(&line, '\t');
+        struct roast_str name = roast__fileset_next(&line, '\t');
         if (name.data && roast__str_is(kind, "dataset"))
             dataset = roast__fileset_keep(fileset, name);
         else if (name.data && dataset.at != 0 && roast__str_is(kind, "file"))

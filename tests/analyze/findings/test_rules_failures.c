@@ -57,7 +57,7 @@ static void test_advice_depends_on_the_cause(void **state)
     assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
     assert_advice("KeyInFileError", 0, "compare bad.root with other files");
     assert_advice("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
-    assert_advice(NULL, 0.5, "run failed_fileset() again");
+    assert_advice(NULL, 0.5, "run what is missing again");
 }
 
 /* The failed chunk, with more fields of its record. */

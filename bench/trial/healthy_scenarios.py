@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs in which nothing should be changed: every executor, every kind of file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import awkward as ak
+import numpy as np
+from coffea.nanoevents import NanoAODSchema
+
+from trial.analyses import Step, compute, read, rest, select
+from trial.files import EVENTS, Files, fileset
+from trial.places import (
+    DASK,
+    DASK_THREADS,
+    DASK_WIDE,
+    ITERATIVE,
+    PROCESSES,
+    THREADS,
+    Place,
+)
+from trial.scenarios import HEALTHY, SCENARIOS, Scenario
+from trial.setups import Setup
+
+CHUNKS = 10  # per thread
+CHUNK_S = 0.5
+
+KINDS: dict[str, Callable[[float], Step]] = {
+    "select": lambda each_s: partial(select, name="value", each_s=each_s),
+    "compute": lambda each_s: partial(compute, each_s=each_s),
+    "rest": lambda each_s: partial(rest, each_s=each_s),
+}
+
+
+def healthy(place: Place, kind: str, work: str, files: Files) -> Setup:
+    """Chunks of half a second, ten per thread."""
+    threads = place.workers * place.threads
+    size = EVENTS // 5
+    step = KINDS[work](CHUNK_S / size)
+    paths = files.copies(CHUNKS // 5 * threads, kind)
+    options = {"format": "parquet"} if kind == "parquet" else {}
+    return Setup(
+        place=place,
+        fileset=fileset(data=paths),
+        steps=(step, partial(_read, name="weight")),
+        chunksize=size,
+        runner=options,
+    )
+
+
+def _read(events: object, name: str) -> None:
+    read(events, name)
+
+
+# Work that needs a core and the GIL only where it has both to itself.
+HEALTHY_RUNS = (
+    ("iterative", ITERATIVE, "select rest compute"),
+    ("processes", PROCESSES, "compute select rest"),
+    ("threads", THREADS, "rest compute rest"),
+    ("dask_processes", DASK, "compute rest select"),
+    ("dask_one_process", DASK_WIDE, "rest compute rest"),
+    ("dask_threads", DASK_THREADS, "compute rest rest"),
+)
+QUICK = {"healthy_iterative_ttree", "healthy_dask_processes_rntuple"}
+
+
+def healthy_nano(place: Place, files: Files) -> Setup:
+    """A thousand branches; each file is a long chunk."""
+    step = partial(select_jets, each_s=7 / 3000)
+    options = {"schema": NanoAODSchema}
+    return Setup(place, files.nano(), (step,), chunksize=3000, runner=options)
+
+
+def select_jets(events: Any, each_s: float) -> Any:
+    jets = events.Jet[(events.Jet.pt > 30) & (abs(events.Jet.eta) < 2.4)]
+    counts = np.bincount(ak.to_numpy(ak.num(jets)), minlength=20)[:20]
+    rest(events, each_s)
+    return counts
+
+
+for name, place, works in HEALTHY_RUNS:
+    for kind, work in zip(("ttree", "rntuple", "parquet"), works.split(), strict=True):
+        full = f"healthy_{name}_{kind}"
+        SCENARIOS.append(
+            Scenario(
+                full,
+                HEALTHY,
+                partial(healthy, place, kind, work),
+                is_quick=full in QUICK,
+            )
+        )
+
+for name, place in (
+    ("iterative", ITERATIVE),
+    ("processes", PROCESSES),
+    ("threads", THREADS),
+    ("dask_processes", DASK),
+    ("dask_threads", DASK_THREADS),
+):
+    SCENARIOS.append(
+        Scenario(f"healthy_nano_{name}", HEALTHY, partial(healthy_nano, place))
+    )
