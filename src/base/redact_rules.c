@@ -405,8 +405,17 @@ size_t roast_str_redact_bound(size_t text_bytes)
 
 bool roast_str_is_secret(struct roast_str name, struct roast_str text)
 {
-    enum roast_secret secret = name.data ? roast__secret_name(name) : ROAST_SECRET_NONE;
+    enum roast_secret secret = ROAST_SECRET_NONE;
+    size_t from = 0;
 
+    if (name.data)
+        secret = roast__secret_name(name);
+    for (size_t i = 0; secret == ROAST_SECRET_NONE && i < name.size_bytes; i++) {
+        if (roast__is_word(name.data[i]))
+            continue; /* any word of it may name a secret */
+        secret = roast__secret_name((struct roast_str){name.data + from, i - from});
+        from = i + 1;
+    }
     switch (secret) {
     case ROAST_SECRET_NONE:
         return false;

@@ -177,16 +177,16 @@ static void documents_are_left_as_they_are(void **state)
 static void what_is_clean_is_put_as_it_is(void **state)
 {
     roast_run *run = new_run();
-    const char *clean = "Authorization: *** two";
+    const char *clean = "Authorization: ***";
     (void)state;
 
     assert_int_equal(set(run, ROAST_NOTES_label, "a", "Authorization: Bearer one two"),
                      ROAST_OK);
-    assert_notes(run, ROAST_NOTES_label, "a=Authorization: *** two;");
+    assert_notes(run, ROAST_NOTES_label, "a=Authorization: ***;");
     assert_int_equal(roast__run_put_note(run, ROAST_NOTES_label, roast_str_of("a"),
                                          roast_str_of(clean), NULL),
                      ROAST_OK);
-    assert_notes(run, ROAST_NOTES_label, "a=Authorization: *** two;");
+    assert_notes(run, ROAST_NOTES_label, "a=Authorization: ***;");
     roast_run_free(run);
 }
 

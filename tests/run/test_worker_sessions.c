@@ -51,7 +51,7 @@ static void a_session_keeps_its_fields(void **state)
     assert_int_equal(join_as(run, "tcp://10.0.0.7:1", 1, 4, 77), ROAST_OK);
     assert_int_equal(leave_as(run, "tcp://10.0.0.7:1", 3, "exceeded memory"), ROAST_OK);
     const struct roast_worker_session *it = session(run, 0);
-    assert_text(run, it->worker, "tcp://***@10.0.0.7:1");
+    assert_text(run, it->worker, "tcp://10.0.0.7:1");
     assert_text(run, it->name, "its name");
     assert_text(run, it->host, "10.0.0.7");
     assert_text(run, it->reason, "exceeded memory");
@@ -178,7 +178,7 @@ static void nothing_secret_is_kept(void **state)
 
     joins(run, "tcp://me:secret@10.0.0.7:1", 0, 1);
     assert_int_equal(
-        leave_as(run, "tcp://me:secret@10.0.0.7:1", 1, "login password=secret failed"),
+        leave_as(run, "tcp://me:secret@10.0.0.7:1", 1, "login password=hunter2 failed"),
         ROAST_OK);
     assert_text(run, session(run, 0)->worker, "tcp://***@10.0.0.7:1");
     assert_text(run, session(run, 0)->reason, "login password=*** failed");
