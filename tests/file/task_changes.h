@@ -12,8 +12,7 @@ static inline void change_member(roast_run *run)
 
 static inline void change_departure(roast_run *run)
 {
-    assert_int_equal(leave_as(run, "tcp://w:1", 8, "token=secret went"),
-                     ROAST_OK);
+    assert_int_equal(leave_as(run, "tcp://w:1", 8, "token=secret went"), ROAST_OK);
 }
 
 /* One without a name, a host and a reason. */
