@@ -606,7 +606,7 @@ static enum roast_secret meaning(const struct redactor *r, size_t from, size_t e
             return ROAST_SECRET_LINE; /* argument --token: invalid value: ... */
         return secret == ROAST_SECRET_ANY ? ROAST_SECRET_NEXT : secret;
     }
-    bool is_key = word.size_bytes == 3 && strncasecmp(word.data, "key", 3) == 0;
+    bool is_key = word.size_bytes == 3 && roast__is_key(word);
     if (is_key && r->word_end > r->word_from && from == r->word_end + 1 &&
         (before == ' ' || before == '.')) /* API key, secret.key */
         word = part(r, r->word_from, end);

@@ -60,6 +60,13 @@ static inline struct roast_str roast__str_from(struct roast_str text, size_t at)
     return (struct roast_str){text.data + at, text.size_bytes - at};
 }
 
+/* Whether the text begins with `key`, which joins the word before it: API key. */
+static inline bool roast__is_key(struct roast_str text)
+{
+    return text.size_bytes >= 3 && roast__lower(text.data[0]) == 'k' &&
+           roast__lower(text.data[1]) == 'e' && roast__lower(text.data[2]) == 'y';
+}
+
 /* What follows a name, of which only the end counts if it is long. */
 enum roast_secret roast__secret_name(struct roast_str name);
 

@@ -103,12 +103,6 @@ struct plain_name {
     size_t size;
 };
 
-/* A blank before `key` joins two words: API key. */
-static bool is_key(struct roast_str text)
-{
-    return text.size_bytes >= 3 && strncasecmp(text.data, "key", 3) == 0;
-}
-
 static void make_plain(struct plain_name *plain, struct roast_str name)
 {
     size_t from =
@@ -121,7 +115,7 @@ static void make_plain(struct plain_name *plain, struct roast_str name)
         char c = name.data[i];
         bool is_hump = c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z';
         before = c;
-        if (roast__is_blank(c) && !is_key(roast__str_from(name, i + 1))) {
+        if (roast__is_blank(c) && !roast__is_key(roast__str_from(name, i + 1))) {
             plain->begins[plain->size] = true;
             plain->text[plain->size++] = ' ';
             begins = true;
