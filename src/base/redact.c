@@ -8,8 +8,6 @@
  * a name not even a blank does. */
 #include "base/redact.h"
 
-#include <strings.h>
-
 enum { LOOK_AHEAD = 256 }; /* where what follows may not be consumed */
 
 /* Text being read and memory being filled. */

@@ -3,7 +3,6 @@
  *
  * Rules are found by their first character, from chains that are made once. */
 #include <pthread.h>
-#include <strings.h>
 
 #include "base/redact.h"
 
