@@ -267,16 +267,6 @@ static bool mask_token(struct redactor *r, size_t end)
 
 /* ---- URLs ------------------------------------------------------------------------ */
 
-/* A port, perhaps with punctuation after it. */
-static bool is_port(const struct redactor *r, size_t at, size_t end)
-{
-    while (at < end && roast__is_digit(r->text.data[at]))
-        at++;
-    while (at < end && strchr("'\")]}>,;:.\\", r->text.data[at]))
-        at++;
-    return at == end;
-}
-
 /* Where a password begins in a host without '@'; `end`: there is none. */
 static size_t find_password(const struct redactor *r, size_t host, size_t end)
 {
@@ -288,7 +278,7 @@ static size_t find_password(const struct redactor *r, size_t host, size_t end)
     }
     while (at < end && r->text.data[at] != ':')
         at++;
-    return at < end && !is_port(r, at + 1, end) ? at + 1 : end;
+    return at < end && !roast__is_port(part(r, at + 1, end)) ? at + 1 : end;
 }
 
 static size_t authority_end(const struct redactor *r, size_t at)
@@ -299,6 +289,18 @@ static size_t authority_end(const struct redactor *r, size_t at)
     return at;
 }
 
+/* The last '@' before `end`, or `from`. */
+static size_t last_at(const struct redactor *r, size_t from, size_t end)
+{
+    size_t found = from;
+
+    for (size_t i = from; i < end; i++) {
+        if (r->text.data[i] == '@')
+            found = i;
+    }
+    return found;
+}
+
 /* Copies a URL from its "://" to the end of its host. A URL in the path of another, as
  * in caches, comes here again. A password may hold '/'. */
 static void copy_authority(struct redactor *r)
@@ -306,22 +308,19 @@ static void copy_authority(struct redactor *r)
     read_run(r);
     copy_to(r, r->at + 3);
     size_t end = authority_end(r, r->at);
-    size_t user_end = r->at;
-    for (size_t i = r->at; i < end; i++) {
-        if (r->text.data[i] == '@')
-            user_end = i;
-    }
+    size_t user_end = last_at(r, r->at, end);
     bool has_user = char_at(r, user_end) == '@';
     size_t host = has_user ? user_end + 1 : r->at;
-    size_t password = find_password(r, host, end);
-    bool is_odd = password < end || (has_user && host == end);
+    bool is_odd = find_password(r, host, end) < end || (has_user && host == end);
     if (is_odd && r->run_at != SIZE_MAX && r->run_at >= end) {
-        mask_to(r, r->run_at);
-    } else if (has_user && user_end > r->at) {
-        mask_to(r, user_end);
+        user_end = last_at(r, r->run_at, authority_end(r, r->run_at));
+        has_user = true;
     }
+    if (has_user && user_end > r->at)
+        mask_to(r, user_end);
     end = authority_end(r, r->at);
-    password = find_password(r, char_at(r, r->at) == '@' ? r->at + 1 : r->at, end);
+    size_t password =
+        find_password(r, char_at(r, r->at) == '@' ? r->at + 1 : r->at, end);
     if (password < end) {
         copy_to(r, password);
         mask_to(r, end);
@@ -572,7 +571,8 @@ static void mask_after(struct redactor *r, enum roast_secret secret, bool in_tag
     if (link == CALL) {
         size_t close = find_bracket(r, r->at);
         copy_to(r, value);
-        mask_between(r, secret, char_at(r, close - 1) == ')' ? close - 1 : close);
+        mask_between(r, secret,
+                     strchr(")]}", r->text.data[close - 1]) ? close - 1 : close);
         return;
     }
     copy_to(r, value);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* redact.h - the rules of roast/secret_rules.def, applied to parts of a text.
- *
- * No function looks further back or forward than it needs to answer: redact.c calls them
- * along a text, and its time is linear. */
+/* redact.h - the rules of roast/secret_rules.def, applied to parts of a text. */
 #ifndef ROAST_BASE_REDACT_H
 #define ROAST_BASE_REDACT_H
 
@@ -84,6 +81,9 @@ bool roast__value_is_plain(enum roast_secret secret, struct roast_str value,
 
 /* Whether a value was the name or the kind of another value, which follows. */
 bool roast__names_another(struct roast_str value);
+
+/* Digits, perhaps with punctuation after them. */
+bool roast__is_port(struct roast_str text);
 
 /* The bytes of `***`, with a mark or without, that the text begins with; 0: none. */
 size_t roast__mask_bytes(struct roast_str text);

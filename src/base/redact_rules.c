@@ -355,6 +355,17 @@ bool roast__names_another(struct roast_str value)
     return is_one_of(word, kinds) || roast__secret_option(word) != ROAST_SECRET_NONE;
 }
 
+bool roast__is_port(struct roast_str text)
+{
+    size_t at = 0;
+
+    while (at < text.size_bytes && roast__is_digit(text.data[at]))
+        at++;
+    while (at < text.size_bytes && strchr("'\")]}>,;:.\\", text.data[at]))
+        at++;
+    return at == text.size_bytes;
+}
+
 size_t roast__mask_bytes(struct roast_str text)
 {
     size_t marked = 3 + ROAST_NAME_MARK_BYTES;
