@@ -52,6 +52,9 @@ static int check_limit(const struct roast_comparison *comparison, int wanted,
         note(run, "%s is: %+.1f %%; to compare by it, use --measure cpu_per_event",
              roast_measure_info(ROAST_MEASURE_cpu_per_event)->shown,
              100 * (per_event->ratio - 1));
+    if (*comparison->differs[ROAST_DIFFERS_chunksize])
+        note(run, "different chunk sizes, which also changes costs per event: %s",
+             comparison->differs[ROAST_DIFFERS_chunksize]);
     if (worse && roast_compare_machine_slower(comparison))
         note(run,
              "chunks are as much slower outside process(): was the machine slower?");
@@ -119,7 +122,8 @@ const struct command cmd_compare = {
         "with its 95 % confidence interval, from the spread of the chunks. With\n"
         "--fail-over the exit code is 1 when the whole interval is above PERCENT, 0\n"
         "when it is not, and 5 when there is none: fewer than 8 chunks in a run, no\n"
-        "dataset in common, or no values of the measure.\n"
+        "dataset in common, or no values of the measure. Of runs of different\n"
+        "processors only the time outside process() is compared.\n"
         "\nMeasures:\n"
 #define M(name, column, minus, per, unit, shown, text) "  " #name ": " text "\n"
 #include "roast/compare_measures.def"

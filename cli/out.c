@@ -196,6 +196,7 @@ static const struct error_advice {
     {ROAST_BAD_CHECKSUM, CODE_UNREADABLE, "it was damaged: copy it again"},
     {ROAST_NEWER_FORMAT, CODE_UNREADABLE, "update it"},
     {ROAST_NO_MEMORY, CODE_FAILED, "out of memory"},
+    {ROAST_REFUSED, CODE_USAGE, NULL},
     {0, CODE_FAILED, NULL},
 };
 

@@ -148,6 +148,8 @@ int source_open_side(struct source *source, const char *path, struct roast_side 
     if (code == CODE_OK)
         code = source_table(source, ROAST_TABLE_chunks, chunks);
     if (code == CODE_OK)
+        code = source_run(source, false, &side->run);
+    if (code == CODE_OK)
         code = source_summary(source, &side->summary);
     side->chunks = *chunks;
     if (code == CODE_OK)

@@ -77,6 +77,7 @@ PUBLIC = {
     "analyze.h": "analyze",
     "compare.h": "analyze",
     "compare_measures.def": "analyze",
+    "run_differences.def": "analyze",
     "metric_aliases.def": "analyze",
     "metric_defs.def": "analyze",
     "finding_rules.def": "analyze",

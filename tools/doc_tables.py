@@ -107,7 +107,10 @@ HOOKS = Table(
 
 DOCUMENTS = {
     "cli.md": {
-        "measures": Table("compare_measures.def", ("measure", "meaning"), (0, 6))
+        "measures": Table("compare_measures.def", ("measure", "meaning"), (0, 6)),
+        "run_differences": Table(
+            "run_differences.def", ("different", "what can be compared"), (1, 2)
+        ),
     },
     "format.md": {
         "fields": plain(

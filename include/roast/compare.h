@@ -16,11 +16,16 @@ extern "C" {
 /* The confidence level of roast_compare() and roast_scale(), in percent. */
 #define ROAST_SURE_PERCENT 95
 
-/* The input of a comparison. Borrowed; `chunks` is the table of that name. */
+/* The input of a comparison. Borrowed; `chunks` is the table of that name, which
+ * roast_scale() does not use. Of `run` only the notes are read; NULL: it is not known
+ * what ran. */
 struct roast_side {
     const roast_summary *summary;
     const roast_table *chunks;
+    roast_run *run;
 };
+
+enum { ROAST_PROCESSOR_BYTES = 128 };
 
 /* ---- two runs ------------------------------------------------------------------ */
 
@@ -94,9 +99,25 @@ enum roast_compared_slice {
 const char *roast_slice_name(enum roast_compared_slice slice);
 const char *roast_slice_shown(enum roast_compared_slice slice);
 
-enum { ROAST_FIRST_BYTES = 256 };
+enum { ROAST_FIRST_BYTES = 512, ROAST_DIFFERENCE_BYTES = 320 };
+
+/* What runs can differ in, so that not everything of them can be compared. */
+enum roast_difference {
+#define D(name, shown, text) ROAST_DIFFERS_##name,
+#include "roast/run_differences.def"
+#undef D
+    ROAST_DIFFERENCE_COUNT
+};
+
+const char *roast_difference_name(enum roast_difference difference);
+const char *roast_difference_shown(enum roast_difference difference);
+/* What can be compared in spite of it. Static text. */
+const char *roast_difference_text(enum roast_difference difference);
 
 struct roast_comparison {
+    char processors[2][ROAST_PROCESSOR_BYTES]; /* of A and B; "": not known */
+    /* How they differ; "": they do not, or it is not known. */
+    char differs[ROAST_DIFFERENCE_COUNT][ROAST_DIFFERENCE_BYTES];
     struct roast_contrast measures[ROAST_MEASURE_COUNT];
     struct roast_compared metrics[ROAST_METRIC_COUNT];
     struct roast_compared slices[ROAST_COMPARED_SLICES]; /* seconds of threads */
@@ -131,6 +152,17 @@ struct roast_estimate {
     double high;
 };
 
+/* How the measured rate changes with threads: by more than the noise of a shared machine
+ * (5 %) or not. */
+enum roast_trend {
+    ROAST_TREND_UNKNOWN, /* of fewer than two numbers of threads */
+    ROAST_TREND_GROWS,
+    ROAST_TREND_FLAT,
+    ROAST_TREND_FALLS, /* the most threads have a lower rate than fewer ones */
+};
+
+const char *roast_trend_name(enum roast_trend trend); /* "unknown", "grows" ... */
+
 /* Gunther's Universal Scalability Law, fitted by least squares of relative distances:
  *
  *     rate(n) = rate_1 n / (1 + sigma (n - 1) + kappa n (n - 1)) */
@@ -142,12 +174,20 @@ struct roast_scaling {
     struct roast_estimate rate_1; /* events/s of one thread */
     struct roast_estimate sigma;  /* contention: serialized share */
     struct roast_estimate kappa;  /* coherency: cost of coordination */
-    double best_threads;          /* with the highest rate; NaN: it always grows */
+    double best_threads; /* from which on the fitted rate falls, at least 1; NaN: it
+                          * never falls */
+    enum roast_trend trend;
+    struct roast_scale_point
+        few; /* as measured: the mean of the runs with the fewest */
+    struct roast_scale_point many; /* threads, with the most, and of those with the */
+    struct roast_scale_point best; /* highest rate */
     const char *remark; /* the runs differ in more than threads; NULL. Static text */
 };
 
-int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,
-                size_t count, roast_error *err);
+/* REFUSED if the runs are of different processors, unless `mix`. Of the sides the table
+ * is not needed. */
+int roast_scale(struct roast_scaling *out, const struct roast_side *runs, size_t count,
+                bool mix, roast_error *err);
 void roast_scaling_release(struct roast_scaling *scaling);
 
 /* ---- forecast -------------------------------------------------------------------- */

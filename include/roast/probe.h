@@ -134,7 +134,8 @@ struct roast_attempt_item {
     bool has_entries;
     uint64_t entry_start;
     uint64_t entry_stop;
-    uint64_t begun_ago_ns;         /* time since the executor began it */
+    uint64_t begun_ago_ns; /* time since the executor began it */
+    bool packs;            /* the executor packs its result: roast_attempt_packed() */
     const unsigned char *name_key; /* of the collector; NULL: roast_name_key() */
 };
 
@@ -167,11 +168,11 @@ struct roast_attempt_frames {
 int roast_attempt_end(roast_thread *thread, const struct roast_chunk_end *end,
                       struct roast_attempt_frames *frames, roast_error *err);
 
-/* The executor has packed the result of the attempt that this thread ended last: the
- * end frame that includes the packing, borrowed until the next call for the thread.
- * Absent without an attempt, and for one that failed, was packed before or has no
- * ladder. */
-struct roast_str roast_attempt_packed(roast_thread *thread);
+/* The executor has packed the result of the attempt that this thread ended last, to so
+ * many bytes (0: not known): the end frame that includes the packing, borrowed until the
+ * next call for the thread. Absent without an attempt, and for one that failed, was
+ * packed before or has no ladder. */
+struct roast_str roast_attempt_packed(roast_thread *thread, uint64_t output_bytes);
 
 /* Appends frames to <dir>/<process id>.frames with one write(2); all of them or, with
  * ROAST_IO, none. */

@@ -186,6 +186,7 @@ enum roast_section_kind {
     ROAST_SECTION_MEMORY = 2, /* track_memory */
     ROAST_SECTION_BYTES = 4,  /* track_bytes */
     ROAST_SECTION_CALL = 8,   /* a decorated process() inside another one */
+    ROAST_SECTION_PEAK = 16, /* with MEMORY, where memory is sampled while it is open */
 };
 
 /* One (parent, name) of a chunk. Parents come before their children. */
@@ -200,6 +201,7 @@ struct roast_section {
     uint64_t memory_start_bytes; /* of the first pass; with MEMORY */
     uint64_t memory_end_bytes;   /* of the last pass */
     int64_t memory_delta_bytes;  /* summed over all passes */
+    uint64_t memory_peak_bytes;  /* highest of all passes; with PEAK */
     uint64_t bytes;              /* with BYTES */
 };
 

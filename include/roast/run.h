@@ -63,7 +63,7 @@ int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err);
 
 /* The chunk records in order of their start, as consecutive frames; those with unknown
  * start come last. Each has the fields of its frame, and those that only the end frame
- * of its attempt had: task_ns, task_cpu_ns, ladder. start_epoch_ns is on the timeline of
+ * of its attempt had, like task_ns and ladder. start_epoch_ns is on the timeline of
  * the run, as in all tables, and not by the clock of the worker. */
 struct roast_chunk_item {
     size_t offset;
@@ -97,14 +97,13 @@ void roast_rows_release(struct roast_rows *rows);
 int64_t roast_run_frame(roast_run *run, uint32_t row, void *out, size_t out_bytes,
                         roast_error *err);
 
-/* Numbers of attempts that began, ended well, and failed, and what those that ended
- * well have read; for a progress line. */
+/* Numbers of attempts that began, ended well, and failed, what those that ended well have
+ * read, and how many chunks there are; for a progress line. */
 struct roast_progress {
-    uint64_t begun;
-    uint64_t done;
-    uint64_t failed;
-    uint64_t events;
-    uint64_t bytes;
+    uint64_t begun, done, failed;
+    uint64_t events, bytes;
+    uint64_t planned;   /* all that the calls so far were to process; 0: not known */
+    double first_s;     /* from the start of the run to the first attempt; NaN: none */
     uint64_t workers;   /* offered now; 0: not known */
     uint64_t rss_bytes; /* of the workers, at their last samples */
 };
@@ -238,6 +237,7 @@ enum roast_mark {
     ROAST_MARK_PREPROCESS_BEGIN,
     ROAST_MARK_PREPROCESS_END,
     ROAST_MARK_RUN_END,
+    ROAST_MARK_RUN_RAISED, /* comes directly before its end */
 };
 
 int roast_run_mark(roast_run *run, enum roast_mark mark, int64_t mono_ns,

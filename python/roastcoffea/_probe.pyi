@@ -79,6 +79,7 @@ def attempt_begin(
     client: int,
     spools: tuple[str, ...],
     item: tuple[Any, ...],
+    packs: bool = ...,
     name_key: bytes = ...,
     /,
 ) -> bytes | None: ...
@@ -94,7 +95,7 @@ def attempt_end(
     splits_end: Literal[True],
     /,
 ) -> tuple[bytes | None, bytes | None]: ...
-def attempt_packed() -> bytes | None: ...
+def attempt_packed(output_bytes: int, /) -> bytes | None: ...
 def send_frames(
     client: int, spools: tuple[str, ...], frames: bytes, /
 ) -> bytes | None: ...

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from roastcoffea import _probe
 from roastcoffea._setup import is_switched_off
+from roastcoffea.aggregation.core import MetricsAggregator
 from roastcoffea.backends.base import RunTracking, track_run
 from roastcoffea.backends.registry import find_backend, is_backend_name
 from roastcoffea.coffea import runner_call, runner_hook, switch
@@ -89,6 +90,8 @@ class MetricsCollector:
     the one before stays valid.
     """
 
+    _puts_records_in_output = True  # until extract_metrics_from_output()
+
     def __init__(
         self,
         client: Any = None,
@@ -130,6 +133,7 @@ class MetricsCollector:
         self._pid = 0
         self._held = False
         self._tracking: RunTracking | None = None
+        self._span_info: Any = None
 
     # ---- the block -----------------------------------------------------------
 
@@ -148,6 +152,7 @@ class MetricsCollector:
             runner_hook.remove(self._filter)
             raise
         self._entered = True
+        run.guarded("records of calls", run.open)
         if not enabled:
             text = "roastcoffea is switched off (ROASTCOFFEA=off)"
             run.notes.set_text("why_off", text)
@@ -171,6 +176,7 @@ class MetricsCollector:
         """A new run; with an ``output_dir`` it is written to disk from the start."""
         run = RunRecorder()
         run.with_hot_lines = self._hot_lines
+        run.puts_records_in_output = self._puts_records_in_output
         files = None
         if self._writes():
             files = OutputDir(self.output_dir, self.measurement_name)
@@ -180,6 +186,7 @@ class MetricsCollector:
         if files:
             files.warn_begun(run)
         self._recorder = self._filter.run = run
+        self._span_info = None
         self._run, self._files = Run(run.core, recorder=run), files
         return run
 
@@ -203,6 +210,7 @@ class MetricsCollector:
         tracking, self._tracking = self._tracking, None
         try:
             if tracking:
+                self._span_info = tracking.span_info()
                 run.guarded("end of the sampling", tracking.end)
             if error is not None and not run.notes.text("failure"):
                 run.body_failed(error)
@@ -260,6 +268,43 @@ class MetricsCollector:
     t_start = _run_value("t_start")
     t_end = _run_value("t_end")
 
+    # ---- names of 0.1.2 ------------------------------------------------------
+
+    @property
+    def metrics_backend(self) -> Any:
+        """The backend."""
+        return self.backend
+
+    @property
+    def aggregator(self) -> MetricsAggregator:
+        """What 0.1.2 aggregated with; get_metrics() does not need it."""
+        is_local = getattr(self.backend, "is_local", False)
+        return MetricsAggregator("local" if is_local else "dask")
+
+    @property
+    def processor_name(self) -> str | None:
+        """The class of the processor that ran, or that the collector was given."""
+        ran = self._run._notes.text("processor") if self._run else None
+        if ran or self.processor_instance is None:
+            return ran
+        return type(self.processor_instance).__name__
+
+    @property
+    def coffea_report(self) -> Any:
+        """The latest report that was passed, or that the Runner gave."""
+        reports = self._recorder.reports if self._recorder else []
+        return reports[-1] if reports else None
+
+    @property
+    def custom_metrics(self) -> dict[str, Any] | None:
+        """What came with set_coffea_report()."""
+        return (self._run.custom_metrics if self._run else None) or None
+
+    @property
+    def span_info(self) -> Any:
+        """The span of the run, for get_span_metrics() of the backend."""
+        return self._tracking.span_info() if self._tracking else self._span_info
+
     def __str__(self) -> str:
         return str(self._run) if self._run else repr(self)
 
@@ -277,6 +322,8 @@ class MetricsCollector:
 
 class Monitor(MetricsCollector):
     """The collector of :func:`monitor`: entering it returns the run."""
+
+    _puts_records_in_output = False
 
     def __enter__(self) -> Run:  # type: ignore[override]
         super().__enter__()

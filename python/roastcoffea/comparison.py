@@ -33,7 +33,8 @@ class Shown(dict[str, Any]):
 
 
 class Comparison(Shown):
-    """``measures``, ``budget``, ``metrics`` of A and B; ``first`` to look at."""
+    """``measures``, ``budget``, ``metrics`` of A and B; ``first`` to look at;
+    ``differs``: what else differs, and what can be compared in spite of it."""
 
     @property
     def first(self) -> str:
@@ -63,9 +64,11 @@ def compare(a: Any, b: Any) -> Comparison:
     return Comparison(_core.compare(first._core, names[0], second._core, names[1]))
 
 
-def scale(runs: Iterable[Any]) -> Scaling:
+def scale(runs: Iterable[Any], mix: bool = False) -> Scaling:
     """The effect of more workers: runs of the same analysis with different numbers of
-    workers, in any order, each as for ``compare()``."""
+    workers, in any order, each as for ``compare()``.
+
+    ValueError for runs of different processors, unless they are to be mixed."""
     if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
         raise TypeError(f"scale() takes a list of runs, not {type(runs).__name__}")
     found = [_run_of(run, "scale") for run in runs]
@@ -73,7 +76,10 @@ def scale(runs: Iterable[Any]) -> Scaling:
         raise ValueError("scale() takes at least one run")
     named = enumerate(found, 1)
     pairs = tuple((run._core, _name_of(run, f"run {i}")) for i, run in named)
-    return Scaling(_core.scale(pairs))
+    try:
+        return Scaling(_core.scale(pairs, mix))
+    except ValueError as error:
+        raise ValueError(f"{error}; mix=True scales them anyway") from None
 
 
 def forecast(

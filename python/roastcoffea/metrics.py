@@ -60,6 +60,10 @@ class Metrics(dict[str, Any]):
             "raw_chunk_metrics": lambda: run.chunk_metrics,
             "chunk_info": lambda: build_chunk_info(run.chunk_metrics),
         }
+        files = dict.pop(self, "file_metadata")
+        self._makers["file_metadata"] = lambda: _with_branches(files, run)
+        for row in self["sections"].values():
+            _add_old_names(row)
         self["raw_section_metrics"] = run.section_metrics
         for name, row in _sections_by_hand(run.section_metrics).items():
             self["sections"].setdefault(name, row)
@@ -150,6 +154,22 @@ class Metrics(dict[str, Any]):
     items = _made_first("items")
     popitem = _made_first("popitem")
     copy = _made_first("copy")
+
+
+def _add_old_names(section: dict[str, Any]) -> None:
+    """0.1.2's names of the numbers of a section."""
+    for old, name in (("total_duration", "total"), ("mean_duration", "mean")):
+        if name in section:
+            section[old] = section[name]
+
+
+def _with_branches(files: dict[str, Any], run: Run) -> dict[str, Any]:
+    """The metadata of files, each with the sizes of its branches where known."""
+    table = run.table("file_branches")
+    columns = (table[name] for name in ("file", "branch", "compressed_bytes"))
+    for file, branch, size in zip(*columns, strict=True):
+        files[file].setdefault("branch_bytes", {})[branch] = size
+    return files
 
 
 def streamed(run: Run) -> dict[str, Any]:

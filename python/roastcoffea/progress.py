@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -12,6 +13,9 @@ from roastcoffea import _core
 
 if TYPE_CHECKING:
     from roastcoffea.run_recorder import RunRecorder
+
+
+CLEAR = "\033[K"  # the rest of the line
 
 
 class LiveLine:
@@ -49,6 +53,8 @@ class LiveLine:
 
     def _write(self, stream: TextIO, run: RunRecorder, end: str) -> None:
         seconds = (time.monotonic_ns() - run.start_mono_ns) / 1e9
-        clear = "\033[K" if stream.isatty() else ""
-        stream.write(_core.live_line(run.core, seconds) + clear + end)
+        line, clear = _core.live_line(run.core, seconds), ""
+        if stream.isatty():  # one that wraps is not written over
+            line, clear = line[: shutil.get_terminal_size((120, 24)).columns - 1], CLEAR
+        stream.write(line + clear + end)
         stream.flush()

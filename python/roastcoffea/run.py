@@ -53,6 +53,7 @@ class Run:
     tasks = TableOf()
     sections = TableOf()
     branches = TableOf()
+    calls = TableOf()
     files = TableOf()
     datasets = TableOf()
     workers = TableOf()
@@ -65,6 +66,7 @@ class Run:
     activities = TableOf()
     hot_lines = TableOf()
     timeline = TableOf()
+    file_branches = TableOf()
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class Run:
         if recorder is None:
             return
         recorder.count_live_errors()
+        recorder.guarded("records of calls", recorder.take_calls)
         if self.t_end is None or self._results_of != recorder.changes:
             self._results_of = recorder.changes
             self._results.clear()
@@ -185,13 +188,13 @@ class Run:
         """Add chunk records; those that are known already are not counted again."""
         self._additions().add(chunk_metrics or (), may_repeat=True)
 
-    def record_chunk_metrics(self, chunk_metrics: Mapping[str, Any]) -> None:
+    def record_chunk_metrics(self, chunk_data: Mapping[str, Any]) -> None:
         """Add one chunk record."""
-        self._additions().add([chunk_metrics], may_repeat=False)
+        self._additions().add([chunk_data], may_repeat=False)
 
-    def record_section_metrics(self, section_metrics: Mapping[str, Any]) -> None:
+    def record_section_metrics(self, section_data: Mapping[str, Any]) -> None:
         """Add one section that was measured by other means."""
-        self._additions().add_section(section_metrics)
+        self._additions().add_section(section_data)
 
     def _additions(self) -> UserRecords:
         if self._user_records is None:
@@ -296,16 +299,17 @@ class Run:
 
         Failed, skipped, lost or never started; all of them if the call of the Runner
         gave no result. The output of the call and that of these items together have
-        every entry once. ``call`` (1, 2 ...) chooses one of several calls. ValueError
+        every entry once. What a later call of the block runs again is not missing any
+        more. ``call`` (1, 2 ...) chooses one of several calls. ValueError
         where that is needed, and where files failed in preprocessing and have no items:
         see :meth:`failed_fileset`.
         """
-        items = rerun.items_of(
-            json.loads(self._ask(self._core.failed_items, call)),
-            self._recorder.originals if self._recorder else {},
-            stacklevel=2,
-        )
+        document = json.loads(self._ask(self._core.failed_items, call))
+        originals = self._recorder.originals if self._recorder else {}
+        items = rerun.items_of(document, originals, stacklevel=2)
         self._warn_of_damage()
+        if self._recorder:
+            self._recorder.hand_out(document, items)
         return items
 
     def failed_fileset(
@@ -321,10 +325,13 @@ class Run:
         text = self._ask(self._core.failed_fileset, call, without_items)
         found = decode(json.loads(text))
         self._warn_of_damage()
+        found = sign(found, self._recorder.signed_urls if self._recorder else {})
         if found:
             document = json.loads(self._ask(self._core.failed_items, call))
             rerun.warn_if_not_added(document, stacklevel=2)
-        return sign(found, self._recorder.signed_urls if self._recorder else {})
+            if self._recorder:
+                self._recorder.hand_out(document, found)
+        return found
 
     def _ask(self, question: Any, call: int | None, *more: Any) -> str:
         if call is not None and not 0 < call < 2**32:

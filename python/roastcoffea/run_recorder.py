@@ -8,6 +8,7 @@ Facts go to the run in C at once. Errors in here are counted, never raised.
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import socket
 import threading
@@ -23,6 +24,11 @@ from roastcoffea.run_notes import RunNotes, printable
 
 if TYPE_CHECKING:
     from roastcoffea.dask.watch import Watches
+
+
+# Runs whose blocks last, in the order of their begin.
+_open: list[RunRecorder] = []
+os.register_at_fork(after_in_child=_open.clear)  # its parent reports
 
 
 class RunRecorder:
@@ -42,6 +48,7 @@ class RunRecorder:
         self._unknowable: dict[str, str] = {}  # by the backend
         self.packages: set[str] = set()  # those that the analysis is in
         self.with_hot_lines = True
+        self.puts_records_in_output = True
         self.hot_lines = HotLines()  # of attempts on this machine
         self.reports: list[Mapping[str, Any]] = []  # that were counted
         self.signed_urls: dict[str, str] = {}  # with credentials, never written
@@ -50,6 +57,8 @@ class RunRecorder:
         self._offers: list[tuple[int, int]] = []
         self._fileset: dict[str, Any] = {}
         self.originals: dict[Any, Any] = {}  # items that the run file cannot restore
+        self.plans: dict[int, plan.Plan] = {}  # by the number of the call
+        self._handed_out: list[tuple[int, str, Any]] = []
         self._calls = 0  # of the Runner
         self._spool: str | None = None
         self._live_errors = 0
@@ -67,6 +76,30 @@ class RunRecorder:
             "provenance",
             lambda: provenance.store(self.core, provenance.at_begin()),
         )
+
+    def open(self) -> None:
+        """The innermost block gets the records of calls that no Runner makes."""
+        if _open:
+            _open[-1].take_calls()
+        else:
+            _probe.take_records()  # of calls before the block: they belong to no run
+        _open.append(self)
+
+    def close(self) -> None:
+        self.take_calls()
+        _open.remove(self)
+
+    def take_calls(self) -> None:
+        """The records of decorated functions that were called directly in the block,
+        and whose output cannot carry them: None, an accumulator, an exception."""
+        if not _open or _open[-1] is not self:
+            return
+        records, dropped = _probe.take_records()
+        if records:
+            self.core.add_frames(b"".join(record.frame for record in records), True)
+            self.changes += 1
+        if dropped:
+            self.core.lose("frames_dropped", dropped)
 
     def use_backend(self, backend: Any) -> None:
         """What a backend declares: its sources, and what it cannot know."""
@@ -117,6 +150,7 @@ class RunRecorder:
     def finish(self) -> None:
         """The block ends."""
         now = time.monotonic_ns()
+        self.guarded("records of calls", self.close)
         if self._dask is not None:  # Ctrl-C may have come before end_dask()
             self.guarded("end on Dask", self._dask.leave)
         try:
@@ -230,8 +264,43 @@ class RunRecorder:
             lambda: provenance.store(self.core, provenance.settings(runner)),
         )
         text = plan.call_text(run_id, processor, runner, given)
+        try:
+            if self._take_over(plan.name_of(processor), given):
+                text += f"\n{plan.RERUNS}"
+        except Exception as error:
+            self.note_error("what a call runs again", error)
         self.note_call(number, "call", text)
         return number
+
+    def hand_out(self, document: Mapping[str, Any], again: Any) -> None:
+        """The user got what a call misses, as items or as a fileset."""
+        if again:
+            what = set(again) if isinstance(again, list) else again
+            self._handed_out.append((document["call"], document["processor"], what))
+
+    def _take_over(self, processor: str, given: Any) -> bool:
+        """Whether a call runs again what was handed out of an earlier one: that does
+        not miss it any more, or it would be handed out, and added, twice."""
+        taken = False
+        for number, name, what in self._handed_out:
+            if name != processor:
+                continue
+            if isinstance(what, set) and isinstance(given, (list, tuple)):
+                is_taken = bool(given) and what.issuperset(given)
+                text = self.plans[number].result_text(given) if is_taken else ""
+                self._append_to_call(number, "moved", text)
+            else:
+                is_taken = isinstance(given, dict) and given == what
+                plain = fileset.plain_fileset(given if is_taken else None)
+                text = fileset.text_of(fileset.encoded(plain)) or ""
+                self._append_to_call(number, "moved files", text)
+            taken |= is_taken
+        return taken
+
+    def _append_to_call(self, number: int, what: str, text: str) -> None:
+        if text:
+            before = self.core.note("call", f"{number} {what}")
+            self.note_call(number, what, f"{before}\n{text}" if before else text)
 
     def note_call(self, number: int, what: str, text: str | None) -> None:
         """``call``, ``given``, ``items`` or ``result`` of a call, for C."""

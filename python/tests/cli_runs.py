@@ -161,13 +161,19 @@ def begun_attempt() -> bytes:
     return handmade_frames.frame(handmade_frames.BEGIN, identity=identity, place=place)
 
 
-def twelve(slower: float = 1.0, threads: int = 2, seconds: float = 6.0) -> _core.Run:
+def twelve(
+    slower: float = 1.0,
+    threads: int = 2,
+    seconds: float = 6.0,
+    size: int = 1,
+    **notes: str,
+) -> _core.Run:
     """Chunks of two sizes whose CPU time is spread, all of it times ``slower``."""
-    run = begun()
+    run = begun(**notes)
     run.offer(EPOCH_NS, threads, threads)
     spread = (1.0, 1.03, 0.98, 1.08, 0.95, 1.01, 1.02)
     for number in range(12):
-        events = 100 if number % 2 else 200
+        events = (100 if number % 2 else 200) * size
         noise = spread[int(number * slower * slower) % 7]  # others in a slower run
         cpu = (0.125 + events / 1000) * noise * slower
         times = {"cpu_time": cpu, "duration": cpu * 1.25, "task_time": cpu * 1.5}
@@ -196,6 +202,9 @@ def write_compared(folder: Path) -> None:
     in_part().save(folder / "part.roast")
     twelve().save(folder / "before.roast")
     twelve(1.25).save(folder / "after.roast")
+    twelve(0.5, processor="Other").save(folder / "other.roast")
+    twelve(size=4).save(folder / "coarse.roast")
+    twelve(1, 16, 4.5).save(folder / "threads16.roast")
     for threads, seconds in {1: 20.0, 2: 10.25, 4: 5.5, 8: 3.25}.items():
         twelve(1, threads, seconds).save(folder / f"threads{threads}.roast")
 

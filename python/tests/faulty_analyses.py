@@ -18,6 +18,7 @@ import awkward as ak
 import numpy as np
 import pytest
 from coffea import processor
+from coffea.nanoevents import BaseSchema
 from tornado.ioloop import PeriodicCallback
 
 from collector_helpers import make_runner
@@ -41,6 +42,14 @@ class Patient(processor.ProcessorABC):
 
     def postprocess(self, accumulator: Any) -> Any:
         return None
+
+
+class SlowSchema(BaseSchema):
+    """Takes a while to build."""
+
+    def __init__(self, base_form: Any, *args: Any, **options: Any) -> None:
+        time.sleep(0.6)
+        super().__init__(base_form, *args, **options)
 
 
 # ---- what chunks do ------------------------------------------------------------------

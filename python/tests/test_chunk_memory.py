@@ -54,6 +54,35 @@ def track_memory_shows_what_its_section_kept():
     )
 
 
+def section_has_its_own_peak():
+    touched(2 * SIZE).close()  # of what is before it
+
+    def work(self, events) -> None:
+        with track_memory(self, "before"):
+            memory = touched(2 * SIZE)
+        memory.close()
+        with track_memory(self, "outer"):
+            with track_memory(self, "inner"):  # its end is a sample
+                memory = touched(SIZE)
+            memory.close()
+        with track_memory(self, "after"):
+            pass
+
+    record = measure(work)
+    sections = {s["section_name"]: s for s in record["memory_sections"]}
+    grown = {
+        name: (s["memory_peak_gb"] - s["memory_start_gb"]) * 1e9 / MIB
+        for name, s in sections.items()
+    }
+    assert grown["before"] == pytest.approx(512, rel=0.05)
+    assert grown["inner"] == grown["outer"] == pytest.approx(256, rel=0.05)
+    assert grown["after"] < 64
+    assert abs(sections["outer"]["memory_delta_gb"]) * 1e9 < 64 * MIB
+    assert record["mem_peak_mb"] - record["mem_before_mb"] == pytest.approx(
+        512, rel=0.05
+    )
+
+
 def peak_is_exact_where_the_kernel_mark_may_be_reset():
     _probe.configure(exact_peak=True)
     record = measure(lambda *_: touched(SIZE).close())
@@ -84,6 +113,7 @@ def peak_below_an_older_one_is_sampled():
     [
         touched_memory_is_the_change,
         track_memory_shows_what_its_section_kept,
+        section_has_its_own_peak,
         pytest.param(
             peak_is_exact_where_the_kernel_mark_may_be_reset,
             marks=needs_reset,

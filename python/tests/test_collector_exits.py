@@ -58,13 +58,13 @@ def test_exception_of_the_body_passes_and_the_run_is_kept(error, tiny_file, tmp_
 
 
 def test_leaving_with_exit_status_zero_is_no_failure():
-    with pytest.raises(SystemExit), roastcoffea.monitor() as collector:
+    with pytest.raises(SystemExit), roastcoffea.MetricsCollector() as collector:
         raise SystemExit(0)
     assert collector.get_metrics()["partial"] is False
 
 
 def test_run_is_partial_while_it_goes_on():
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         assert collector.get_metrics()["partial"] is True
         assert collector.t_end is None
     assert collector.get_metrics()["partial"] is False
@@ -73,7 +73,10 @@ def test_run_is_partial_while_it_goes_on():
 
 def test_exception_that_is_its_own_cause_ends():
     error = ValueError("mine")
-    with pytest.raises(ValueError, match="mine"), roastcoffea.monitor() as collector:
+    with (
+        pytest.raises(ValueError, match="mine"),
+        roastcoffea.MetricsCollector() as collector,
+    ):
         raise error from error
     assert collector.get_metrics()["partial"] is True
 
@@ -84,7 +87,10 @@ def test_exception_that_cannot_be_printed_passes():
             raise OSError("in __str__")
 
     raised = Unspeakable()
-    with pytest.raises(Unspeakable) as seen, roastcoffea.monitor() as collector:
+    with (
+        pytest.raises(Unspeakable) as seen,
+        roastcoffea.MetricsCollector() as collector,
+    ):
         raise raised
     assert seen.value is raised
     assert collector.get_metrics()["partial"] is True
@@ -93,7 +99,10 @@ def test_exception_that_cannot_be_printed_passes():
 
 def test_secret_in_an_exception_is_not_shown():
     url = "root://me:hunter2@host//f.root?authz=s3cr3t"
-    with pytest.raises(OSError, match="hunter2"), roastcoffea.monitor() as collector:
+    with (
+        pytest.raises(OSError, match="hunter2"),
+        roastcoffea.MetricsCollector() as collector,
+    ):
         raise OSError(f"cannot open {url}")
     assert "host" in str(collector)
     assert "hunter2" not in str(collector)
@@ -103,7 +112,10 @@ def test_secret_in_an_exception_is_not_shown():
 @pytest.mark.parametrize("length", [360, 370, 380, 390])
 def test_secret_that_is_cut_is_not_shown(length):
     """Without its host it would look like no secret."""
-    with pytest.raises(OSError, match="hunter2"), roastcoffea.monitor() as collector:
+    with (
+        pytest.raises(OSError, match="hunter2"),
+        roastcoffea.MetricsCollector() as collector,
+    ):
         raise OSError(f"first\n{'x' * length} root://me:hunter2hunter2@host//f.root")
     assert "first xxx" in str(collector)
     assert "hunter" not in str(collector)
@@ -120,7 +132,7 @@ def result_runner(executor, **options):
 @pytest.mark.parametrize("executor", [iterative, threads])
 def test_ok_of_a_run_is_passed_on_with_its_records(executor, tiny_file):
     runner = result_runner(executor())
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         result = runner(fileset_of(tiny_file), Measured())
     assert isinstance(result, Ok)
     output, report = result.unwrap()
@@ -134,7 +146,7 @@ def test_ok_of_a_run_is_passed_on_with_its_records(executor, tiny_file):
 @pytest.mark.parametrize("executor", [iterative, threads])
 def test_err_of_a_run_is_passed_on_and_marks_it_partial(executor, tiny_file):
     runner = result_runner(executor(retries=1))
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         result = runner(fileset_of(tiny_file), MeasuredFailing(ValueError("mine")))
     assert isinstance(result, Err)
     assert "mine" in str(result.exception)
@@ -154,7 +166,7 @@ def one_by_one() -> Any:
 
 def test_err_with_a_part_of_the_output_has_its_records(tiny_file):
     runner = result_runner(one_by_one())
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         result = runner(fileset_of(tiny_file), MeasuredFailing(ValueError("mine")))
     assert isinstance(result, Err)
     output, report = result.value
@@ -170,7 +182,7 @@ def test_recoverable_executor_raises_with_what_it_has(tiny_file):
     runner = make_runner(one_by_one())
     with (
         pytest.raises(Exception, match="mine") as seen,
-        roastcoffea.monitor() as collector,
+        roastcoffea.MetricsCollector() as collector,
     ):
         runner(fileset_of(tiny_file), MeasuredFailing(ValueError("mine")))
     assert set(seen.value.partial_output) == {"n"}
@@ -189,7 +201,9 @@ class FailingInOne(Plain):
 
 
 def files_to_run_again(collector):
-    return {f for entry in collector.failed_fileset().values() for f in entry["files"]}
+    return {
+        f for entry in collector.run.failed_fileset().values() for f in entry["files"]
+    }
 
 
 def good_and_bad(good, folder):
@@ -199,7 +213,7 @@ def good_and_bad(good, folder):
 
 def test_only_what_a_partial_output_lacks_is_run_again(tiny_file, tmp_path):
     bad, fileset = good_and_bad(tiny_file, tmp_path)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         result = result_runner(one_by_one())(fileset, FailingInOne())
     items = collector.failed_items()
     assert result.value[0]["n"] + sum(map(len, items)) == 2 * EVENTS
@@ -208,14 +222,14 @@ def test_only_what_a_partial_output_lacks_is_run_again(tiny_file, tmp_path):
 
 def test_all_is_run_again_without_an_output(tiny_file, tmp_path):
     bad, fileset = good_and_bad(tiny_file, tmp_path)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         result = result_runner(iterative(retries=0))(fileset, FailingInOne())
     assert isinstance(result, Err)
     assert result.value is None
     assert files_to_run_again(collector) == {bad, str(tiny_file)}
     with (
         pytest.raises(Exception, match="mine"),
-        roastcoffea.monitor() as collector,
+        roastcoffea.MetricsCollector() as collector,
     ):
         make_runner(one_by_one())(fileset, FailingInOne())
     assert files_to_run_again(collector) == {bad, str(tiny_file)}

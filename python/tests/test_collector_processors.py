@@ -126,7 +126,7 @@ def test_every_kind_of_processor_is_measured(kind, compression, executor, tiny_f
     plain = runner(fileset_of(tiny_file), processor_instance=analysis)
     assert KEY not in plain
     around = Surroundings(runner, analysis)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         output = runner(fileset_of(tiny_file), processor_instance=analysis)
     around.check()
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
@@ -140,7 +140,7 @@ def test_every_kind_of_processor_is_measured(kind, compression, executor, tiny_f
 
 def test_records_are_on_whatever_the_user_has_in_hand(tiny_file):
     analysis = Measured()
-    with roastcoffea.monitor():
+    with roastcoffea.MetricsCollector():
         make_runner()(fileset_of(tiny_file), processor_instance=analysis.process)
     assert starts(analysis._chunk_metrics) == [0, 1000, 2000]
     assert not hasattr(Measured.process, "_chunk_metrics")
@@ -154,7 +154,7 @@ def test_class_without_a_dict_runs_unmeasured_but_counted(tiny_file):
             return {"n": len(events)}
 
     runner = make_runner(processor_compression=None)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         assert runner(fileset_of(tiny_file), Bare()) == {"n": EVENTS}
     assert collector.get_metrics()["total_events"] == EVENTS
     assert collector.get_metrics()["num_attempts"] == CHUNKS
@@ -168,7 +168,7 @@ def test_class_as_a_processor_is_counted(tiny_file):
             super().__init__(n=len(events))
 
     runner = make_runner(processor_compression=None)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         runner(fileset_of(tiny_file), processor_instance=Output)
     assert collector.get_metrics()["num_attempts"] == CHUNKS
     assert collector.get_metrics()["monitor_first_error"] == ""

@@ -39,7 +39,9 @@ class Block:
         self.executor = executor
         self.analysis = analysis
         runner = make_runner(EXECUTORS[executor](), **options)
-        with roastcoffea.monitor(worker_tracking_interval=0.05) as self.collector:
+        with roastcoffea.MetricsCollector(
+            worker_tracking_interval=0.05
+        ) as self.collector:
             result = runner(fileset_of(path), processor_instance=analysis)
         self.output, self.report = result if runner.savemetrics else (result, None)
         self.metrics = self.collector.get_metrics()
@@ -218,7 +220,7 @@ def test_decorated_run_leaves_no_error_of_ours(detailed):
 
 def test_two_runs_in_one_block_add_up(tiny_file):
     runner = make_runner(savemetrics=True)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         reports = [
             runner(fileset_of(tiny_file), processor_instance=Measured())[1]
             for _ in range(2)
@@ -233,7 +235,7 @@ def test_two_runs_in_one_block_add_up(tiny_file):
 
 
 def test_chunk_of_a_second_run_is_not_a_second_attempt(tiny_file):
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         for _ in range(2):
             make_runner()(fileset_of(tiny_file), processor_instance=Measured())
     assert {record["attempt"] for record in collector.chunk_metrics} == {1}
@@ -246,7 +248,7 @@ def test_groups_of_an_unchanged_analysis_count_its_chunks(unchanged, tiny_file):
 def test_chunks_made_beforehand_are_measured(tiny_file):
     runner = make_runner()
     chunks = list(runner.preprocess(fileset_of(tiny_file)))
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         runner.run(chunks, Plain())
         runner.run(iter_of(chunks), processor_instance=Measured())
     metrics = collector.get_metrics()
@@ -264,13 +266,13 @@ def test_fileset_in_a_file_is_measured_with_names(tiny_file, tmp_path):
 
     path = tmp_path / "fileset.json"
     path.write_text(json.dumps(fileset_of(tiny_file)))
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         make_runner()(str(path), processor_instance=Plain())
     assert set(collector.get_metrics()["per_file"]) == {str(tiny_file)}
 
 
 def test_block_without_a_run_reports_why_it_is_empty(capsys):
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         pass
     metrics = collector.get_metrics()
     assert metrics["wall_time"] > 0

@@ -66,7 +66,7 @@ def test_postprocess_sees_and_gives_what_it_would_unmeasured(kind, executor, tin
     runner = make_runner(executor(retries=0))
     plain = runner(fileset_of(tiny_file), processor_instance=Post(GIVEN[kind]))
     analysis = Post(GIVEN[kind])
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         output = runner(fileset_of(tiny_file), processor_instance=analysis)
     assert analysis.seen == {"n", "sum"}
     assert isinstance(output, dict) == (
@@ -82,7 +82,7 @@ def test_postprocess_sees_and_gives_what_it_would_unmeasured(kind, executor, tin
 
 def test_object_that_postprocess_gives_is_not_modified(tiny_file):
     kept = {"mine": 1}
-    with roastcoffea.monitor():
+    with roastcoffea.MetricsCollector():
         output = make_runner()(fileset_of(tiny_file), Post(lambda _: kept))
     assert kept == {"mine": 1}
     assert set(output) == {"mine", KEY}
@@ -91,7 +91,7 @@ def test_object_that_postprocess_gives_is_not_modified(tiny_file):
 @pytest.mark.parametrize("mine", [7, None, "text", {"a": 1}])
 def test_something_of_the_users_under_our_key_is_left_alone(mine, tiny_file):
     given = {KEY: mine, "n": 1}
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         output = make_runner()(fileset_of(tiny_file), Post(lambda _: given))
     assert output == given == {KEY: mine, "n": 1}
     assert len(collector.chunk_metrics) == CHUNKS
@@ -102,7 +102,10 @@ def test_failing_postprocess_is_the_users(tiny_file):
     def fail(accumulator):
         raise ValueError("mine")
 
-    with pytest.raises(ValueError, match="mine"), roastcoffea.monitor() as collector:
+    with (
+        pytest.raises(ValueError, match="mine"),
+        roastcoffea.MetricsCollector() as collector,
+    ):
         make_runner()(fileset_of(tiny_file), processor_instance=Post(fail))
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
     assert collector.get_metrics()["partial"] is True
@@ -114,7 +117,7 @@ def test_failing_postprocess_is_the_users(tiny_file):
 
 def test_replayed_chunks_leave_no_new_records(executor, tiny_file, tmp_path):
     runner = make_runner(executor, checkpointer=SimpleCheckpointer(str(tmp_path)))
-    collector = roastcoffea.monitor()
+    collector = roastcoffea.MetricsCollector()
     with collector:
         first = runner(fileset_of(tiny_file), processor_instance=Measured())
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
@@ -132,7 +135,7 @@ def test_replayed_chunks_leave_no_new_records(executor, tiny_file, tmp_path):
 
 def test_checkpoints_hold_the_users_output_alone(tiny_file, tmp_path):
     checkpointer = SimpleCheckpointer(str(tmp_path))
-    with roastcoffea.monitor():
+    with roastcoffea.MetricsCollector():
         make_runner(checkpointer=checkpointer)(fileset_of(tiny_file), Measured())
     files = list(tmp_path.rglob("*.coffea"))
     assert len(files) == CHUNKS
@@ -161,7 +164,7 @@ class ListOutput(Measured):
 @pytest.mark.parametrize("analysis", [Plain, Measured, ListOutput])
 def test_tracing_is_not_a_chunk(analysis, tiny_file):
     runner = make_runner(chunksize=1000)
-    with roastcoffea.monitor() as collector:
+    with roastcoffea.MetricsCollector() as collector:
         output = runner(fileset_of(tiny_file), analysis(), trace=traced)
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
     metrics = collector.get_metrics()

@@ -106,7 +106,7 @@ def test_block_after_one_that_raised_is_clean(tiny_file):
 
 def test_processor_on_its_second_run_has_the_records_of_that_run(tiny_file):
     analysis = Measured()
-    with roastcoffea.monitor():
+    with roastcoffea.MetricsCollector():
         make_runner()(fileset_of(tiny_file), analysis)
         make_runner(chunksize=1500)(fileset_of(tiny_file), analysis)
     assert starts(analysis._chunk_metrics) == [0, 1500]
@@ -129,9 +129,9 @@ def test_nested_collectors_see_the_same_chunks_once_each(executor, tiny_file):
 
 
 def test_outer_collector_sees_what_the_inner_one_missed(tiny_file):
-    with roastcoffea.monitor() as outer:
+    with roastcoffea.MetricsCollector() as outer:
         make_runner()(fileset_of(tiny_file), Measured())
-        with roastcoffea.monitor() as inner:
+        with roastcoffea.MetricsCollector() as inner:
             make_runner(chunksize=1500)(fileset_of(tiny_file), Measured())
         make_runner()(fileset_of(tiny_file), Measured())
     assert starts(inner.chunk_metrics) == [0, 1500]
@@ -141,7 +141,7 @@ def test_outer_collector_sees_what_the_inner_one_missed(tiny_file):
 
 
 def test_collectors_may_leave_in_another_order_than_they_came(tiny_file):
-    first, second = roastcoffea.monitor(), roastcoffea.monitor()
+    first, second = roastcoffea.MetricsCollector(), roastcoffea.monitor()
     runner, analysis = make_runner(), Measured()
     around = Surroundings(runner, analysis)
     first.__enter__()
@@ -192,7 +192,7 @@ def in_threads(*targets):
 
 def measured_in_a_thread(tiny_file, runner, analysis):
     def target():
-        with roastcoffea.monitor() as collector:
+        with roastcoffea.MetricsCollector() as collector:
             output = runner(fileset_of(tiny_file), processor_instance=analysis)
         return collector, output
 
@@ -259,7 +259,7 @@ def test_metrics_may_be_read_by_a_thread_while_the_run_goes_on(tiny_file):
             seen.append(dict(collector.get_metrics())["partial"])
             str(collector)
 
-    with roastcoffea.monitor(worker_tracking_interval=0.01) as collector:
+    with roastcoffea.MetricsCollector(worker_tracking_interval=0.01) as collector:
         thread = threading.Thread(target=watch, args=(collector,))
         thread.start()
         try:

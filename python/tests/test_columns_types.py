@@ -215,7 +215,7 @@ def test_texts_from_damaged_frames_are_texts():
 def test_a_table_shows_its_first_rows():
     text = repr(large_run(100).table("chunks"))
     lines = text.splitlines()
-    assert lines[0] == "100 rows x 51 columns"
+    assert lines[0] == "100 rows x 54 columns"
     assert lines[1].split()[:4] == ["chunk_id", "attempt", "dataset", "file"]
     assert "... 90 more rows" in lines
     assert max(map(len, lines)) <= 100
@@ -237,7 +237,7 @@ def test_nothing_in_a_text_acts():
 def test_an_empty_table_shows_too():
     table = empty_run().table("findings")
     assert repr(table).splitlines()[1].startswith("id  severity")
-    assert "0 rows x 8 columns" in table._repr_html_()
+    assert "0 rows x 9 columns" in table._repr_html_()
 
 
 # ---- memory --------------------------------------------------------------------------

@@ -76,6 +76,23 @@ def test_the_program_shows_the_same(before, after, tmp_path):
     is_said(roastcoffea.compare(*paths), "compare", *paths)
 
 
+def test_other_processors_are_named_and_not_judged(before):
+    other = Run(cli_runs.twelve(0.5, processor="Other"))
+    found = roastcoffea.compare(before, other)
+    assert found["differs"]["processor"]["how"] == "Analysis in A, Other in B"
+    assert "outside process()" in found["differs"]["processor"]["comparable"]
+    assert found["processors"] == {"a": "Analysis", "b": "Other"}
+    assert "neither is better" in found.first
+    assert found["measures"]["cpu_per_event"]["change"] == "unknown"
+    assert "Different processors: Analysis in A, Other in B." in str(found)
+
+
+def test_larger_chunks_are_named(before):
+    found = roastcoffea.compare(before, Run(cli_runs.twelve(size=4)))
+    assert list(found["differs"]) == ["chunksize"]
+    assert "better" not in found.first
+
+
 def test_a_run_without_chunks():
     empty = Run(cli_runs.begun())
     found = roastcoffea.compare(empty, empty)
@@ -119,6 +136,23 @@ def test_the_program_scales_alike(crowds, tmp_path):
     paths = [str(run.save(tmp_path / f"{i}.roast")) for i, run in enumerate(crowds)]
     is_said(roastcoffea.scale(paths), "scale", *paths)
     assert roastcoffea.scale(iter(paths)) == roastcoffea.scale(paths)
+
+
+def test_a_rate_that_falls_is_said_to_fall(crowds):
+    crowds.append(Run(cli_runs.twelve(1, 16, 4.5)))
+    found = roastcoffea.scale(crowds)
+    assert found["trend"] == "falls"
+    assert "The rate falls: 554 events/s with 8 threads, 400 events/s with 16." in str(
+        found
+    )
+
+
+def test_processors_are_mixed_on_request(before):
+    other = Run(cli_runs.twelve(0.5, 4, processor="Other"))
+    with pytest.raises(ValueError, match=r"Analysis and Other.*mix=True"):
+        roastcoffea.scale([before, other])
+    mixed = roastcoffea.scale([before, other], mix=True)
+    assert "processors" in mixed["remark"]
 
 
 def test_one_run_has_no_law(before):

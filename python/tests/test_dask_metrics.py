@@ -103,6 +103,18 @@ def test_tasks_that_are_no_chunks(client, capsys):
     assert "5 tasks, no coffea chunks" in capsys.readouterr().out
 
 
+def test_lambdas_of_the_user_do_not_send_the_processor(client, tiny_file):
+    """coffea sends it as the result of one, too."""
+    with MetricsCollector(client) as collector:
+        client.gather(client.map(lambda x: x + 1, range(3)))
+        dask_runner(client)(fileset_of(tiny_file), processor_instance=Measured())
+        client.gather(client.map(lambda x: x + 2, range(4)))
+    kinds = collector.get_metrics()["tasks_by_kind"]
+    assert kinds["other"]["prefixes"] == ["lambda"]
+    assert kinds["other"]["count"] == 7
+    assert kinds["broadcast"]["count"] == 1
+
+
 # ---- workers -------------------------------------------------------------------------
 
 

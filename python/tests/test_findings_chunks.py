@@ -14,8 +14,16 @@ import sys
 import pytest
 from coffea.nanoevents import NanoAODSchema
 
-from collector_helpers import EVENTS, fileset_of, iterative, make_runner
-from faulty_analyses import Patient, diagnose, fail_in, keep_the_gil, read, rest
+from collector_helpers import EVENTS, fileset_of, iterative, make_runner, threads
+from faulty_analyses import (
+    Patient,
+    SlowSchema,
+    diagnose,
+    fail_in,
+    keep_the_gil,
+    read,
+    rest,
+)
 from ladder_clocks import needs_schedstat
 from slow_server import serve
 
@@ -69,6 +77,18 @@ def test_chunks_that_are_worth_their_opening(tiny_file):
     run.lacks("overloaded")
 
 
+def test_files_that_are_hardly_worth_their_opening(tiny_file, tmp_path):
+    """Neither larger chunks nor merged files are possible."""
+    files = [shutil.copy(tiny_file, tmp_path / f"{i}.root") for i in range(2)]
+    fileset = {path.stem: {"files": {str(path): "Events"}} for path in files}
+    options = {"schema": SlowSchema, "chunksize": EVENTS}
+    run = diagnose(iterative(), fileset, Patient(rest, 1), **options)
+    finding = run.of("small_input")
+    assert finding["cost_thread_seconds"] >= 2 * 0.6
+    assert " in each of 2 chunks" in finding["evidence"]
+    assert "saves_wall_seconds" not in finding
+
+
 # ---- storage that sleeps -------------------------------------------------------------
 
 
@@ -111,6 +131,16 @@ def test_storage_that_sleeps(server, from_slow_storage):
     assert (
         finding["cost_thread_seconds"] >= 0.4 * requested / 2
     )  # some are requested together
+
+
+def test_threads_that_wait_for_storage(server, tiny_file):
+    """They do not wait for each other."""
+    server.delay_s = 0.2
+    fileset = fileset_of(f"{server.endpoint}/{tiny_file.name}")
+    run = diagnose(threads(), fileset, Patient(read, 0), chunksize=500)
+    run.of("waiting_for_data")
+    run.lacks("gil")
+    run.lacks("small_input")
 
 
 def test_storage_that_does_not(server, tiny_file):
@@ -173,7 +203,7 @@ def test_a_file_whose_chunks_fail(good_and_bad):
     assert "OSError: no such tape in " in finding["evidence"]
     assert "bad.root" in finding["evidence"]
     assert "good.root" not in finding["evidence"]
-    assert "failed_fileset()" in finding["advice"]
+    assert "failed_items()" in finding["advice"]
     assert "process() raised it" in finding["advice"]
 
 

@@ -25,10 +25,12 @@ from faulty_analyses import (
     rest,
     rest_in,
 )
+from roastcoffea import MetricsCollector
 
 client = pytest.fixture(scope="module")(shared_client)
 
 TRIES = 4
+add_one = functools.partial(int.__add__, 1)
 OF_OTHERS = {"overloaded"}  # findings about other work on this machine
 WORK_S = 0.3
 
@@ -116,6 +118,33 @@ def test_tasks_too_short(far_away, tiny_file):
 def test_tasks_that_are_worth_the_way(far_away, tiny_file):
     run = run_on(far_away, tiny_file, Patient(rest, 0.6), chunks=12)
     run.lacks("tasks_too_short")
+
+
+def test_tasks_of_the_users_own_that_are_too_short(far_away):
+    with MetricsCollector(far_away) as collector:
+        far_away.gather(far_away.map(add_one, range(400)))
+    metrics = collector.get_metrics()
+    finding = next(row for row in metrics["findings"] if row["id"] == "tasks_too_short")
+    assert " in all for 400 tasks of " in finding["evidence"]
+    assert "more work in each task: 200 of these calls in one" in finding["advice"]
+
+
+# ---- datasets ------------------------------------------------------------------------
+
+
+def test_a_slow_dataset_that_comes_last(warm, tiny_file, tmp_path):
+    """Its last chunk runs alone, unless the dataset comes first."""
+    fast = [shutil.copy(tiny_file, tmp_path / f"{i}.root") for i in range(2)]
+    slow = shutil.copy(tiny_file, tmp_path / "slow.root")
+    datasets = {"fast": fileset_of(*fast)["ttbar"], "slow": fileset_of(slow)["ttbar"]}
+    analysis = Patient(rest_in, "slow.root", 1.2, 0.2)
+    options = {"chunksize": EVENTS // 3}
+    run = diagnose(on_dask(warm), datasets, analysis, **options)
+    finding = run.of("uneven_datasets")
+    assert finding["advice"] == "put slow first in the fileset"
+    run.lacks("last_chunks")
+    first = dict(reversed(datasets.items()))
+    diagnose(on_dask(warm), first, analysis, **options).lacks("uneven_datasets")
 
 
 # ---- outputs -------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_a_worker_that_is_killed_for_its_memory(client, tiny_file, tmp_path):
     assert finding["severity"] == "high"
     assert "1 killed for memory" in finding["evidence"]
     assert " of 1.50 GB" in finding["evidence"]
-    assert "memory_limit='3GB' per worker" in finding["advice"]
+    assert finding["advice"] == "memory_limit='3GB' per worker, or smaller chunks"
 
 
 def test_workers_that_live(client, tiny_file):

@@ -19,7 +19,10 @@ from roastcoffea import _core
 from roastcoffea.progress import LiveLine
 
 PATIENCE_S = 60.0
-LINE = re.compile(r"[0-9.]+ (ns|us|ms|s|min) \| (\d+) chunks? done")
+LINE = re.compile(r"[0-9.]+ (ns|us|ms|s|min) \| (\d+)( of \d+)? chunks? done")
+LEFT = re.compile(
+    r"\| 1 of 3 chunks done \| [0-9.]+ (us|ms|s|min) left at this rate \|"
+)
 
 
 class Stream(io.StringIO):
@@ -69,15 +72,21 @@ class Analysis(processor.ProcessorABC):
         return accumulator
 
 
-def run(tiny_file, analysis):
-    runner = processor.Runner(
+def runner():
+    return processor.Runner(
         processor.IterativeExecutor(status=False),
         schema=BaseSchema,
         chunksize=1000,
         processor_compression=None,  # a stream cannot be pickled
     )
-    files = {"ttbar": {"files": {str(tiny_file): "Events"}}}
-    return runner(files, processor_instance=analysis)
+
+
+def fileset(tiny_file):
+    return {"ttbar": {"files": {str(tiny_file): "Events"}}}
+
+
+def run(tiny_file, analysis):
+    return runner()(fileset(tiny_file), processor_instance=analysis)
 
 
 def follow(stream, tiny_file, analysis):
@@ -105,8 +114,22 @@ def test_lines_follow_the_run(tiny_file):
     assert {0, 1, 2, 3} == set(done)
     assert done[-1] == 3
     assert any("1 running" in line for line in lines_of(stream))
+    assert any(LEFT.search(line) for line in lines_of(stream))
+    assert "3 of 3 chunks done |" in lines_of(stream)[-1]
+    assert "left" not in lines_of(stream)[-1]
     assert output["events"] == 3000
     assert collector.get_metrics()["num_attempts"] == 3
+
+
+def test_total_grows_with_each_call(tiny_file):
+    stream = Stream()
+    collector = roastcoffea.monitor(progress=True)
+    collector._line = LiveLine(stream, every_s=PATIENCE_S)
+    with collector:
+        run(tiny_file, Analysis())
+        items = list(runner().preprocess(fileset(tiny_file)))
+        runner()(items[:2], processor_instance=Analysis())
+    assert "5 of 5 chunks done" in lines_of(stream)[-1]
 
 
 def test_line_fits_a_terminal_and_is_written_over(tiny_file):

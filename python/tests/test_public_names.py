@@ -10,8 +10,9 @@ import pytest
 import roastcoffea
 
 TABLES = """
-    activities branches chunk_branches chunk_sections chunks datasets endpoints failures
-    files findings hot_lines losses sections tasks timeline workers
+    activities branches calls chunk_branches chunk_sections chunks datasets endpoints
+    failures file_branches files findings hot_lines losses sections tasks timeline
+    workers
 """.split()
 ADDITIONS = """
     extract_metrics_from_output record_chunk_metrics record_section_metrics
@@ -20,6 +21,9 @@ ADDITIONS = """
 RESULTS = """
     chunk_metrics get_metrics measurement_path metrics print_summary run save
     save_measurement section_metrics span_metrics t_end t_start tracking_data
+""".split()
+OLD_NAMES = """
+    aggregator coffea_report custom_metrics metrics_backend processor_name span_info
 """.split()
 OF_A_RUN = """
     custom_metrics failed_fileset failed_items failure fileset id info labels partial
@@ -50,7 +54,7 @@ def test_names_of_a_run(collector, tmp_path):
 
 
 def test_names_of_a_collector(collector):
-    expected = sorted([*ARGUMENTS, *ADDITIONS, *RESULTS])
+    expected = sorted([*ARGUMENTS, *ADDITIONS, *RESULTS, *OLD_NAMES])
     assert public(roastcoffea.MetricsCollector()) == expected
     assert public(collector) == expected
 

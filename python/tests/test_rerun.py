@@ -29,7 +29,9 @@ import roastcoffea
 from cli_program import ENVIRONMENT, program
 from clusters import on_dask, shared_client
 from collector_helpers import iterative, make_runner, open_pool, processes, threads
+from roastcoffea import _core
 from roastcoffea.coffea.plan import Plan, keeps_output
+from roastcoffea.coffea.rerun import items_of
 
 FILES = ("a", "b", "c")
 SIZE = 1000  # of a chunk; a file has 3000 entries
@@ -429,6 +431,45 @@ def test_several_calls_are_apart(fileset, truth):
         run.failed_items(call=0)
 
 
+def test_rerun_in_the_same_block(fileset, truth):
+    """What was run again is not handed out, and added, a second time."""
+    runner = runner_of(iterative(retries=0), skipbadfiles=True)
+    outputs = []
+    with roastcoffea.monitor() as run, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outputs.append(runner(fileset, Faulty(("a", 1000), ("b", 2000))))
+        assert len(run.failed_items()) == 3
+        outputs.append(runner(run.failed_items(), Faulty(("b", 2000))))
+        with pytest.raises(Exception, match="mine"):
+            runner(run.failed_items(), Faulty(("b", 2000), error=ValueError))
+        while items := run.failed_items():
+            outputs.append(runner(items, Faulty()))
+    assert len(outputs) == 3
+    check(truth, *outputs)
+
+
+def test_other_processor_over_the_same_items_is_no_rerun(fileset, truth):
+    runner = runner_of(iterative(retries=0), skipbadfiles=True)
+    with roastcoffea.monitor() as run, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        output = runner(fileset, Faulty(("a", 0)))
+        runner(run.failed_items(), Normalised())
+        check(truth, output, runner(run.failed_items(), Counting()))
+    assert len(run.failed_items()) == 1
+
+
+def test_files_that_were_run_again_in_the_same_block(with_gone):
+    files, bring = with_gone
+    runner = runner_of(iterative(retries=0))
+    with roastcoffea.monitor() as run:
+        with pytest.raises(OSError, match="gone"):
+            runner(files, Counting())
+        truth = bring()  # a call of its own
+        check(truth, runner(run.failed_fileset(), Counting()))
+        assert run.failed_fileset() == {}
+        assert run.failed_items() == []
+
+
 @pytest.mark.parametrize("form", [list, iter])
 def test_items_that_were_given(form, fileset, truth):
     """A list, or a generator of preprocess()."""
@@ -582,6 +623,33 @@ def other(self, accumulator):
 )
 def test_postprocess_that_keeps_the_output(analysis, kept):
     assert keeps_output(analysis) is kept
+
+
+def test_names_with_secrets_are_restored_here_and_not_written():
+    url = "root://me:pw@host//a.root?token=abc"
+    item = WorkItem("d", url, "t", 0, 10, b"\1", {"token": "abc", "x": (1.5, None)})
+    plan, run = Plan(), _core.Run(1, 10**18, "here")
+    run.set_note("call", "1 call", "processor\tA")
+    run.set_note("call", "1 items", plan.items_text([item]))
+    text = run.failed_items(0)
+    assert "pw" not in text
+    assert "abc" not in text
+    same(items_of(json.loads(text), plan.originals, 1), [item])
+    with pytest.raises(ValueError, match="cannot be restored"):
+        items_of(json.loads(text), {}, 1)
+
+
+def test_result_that_our_error_hides_is_not_run_again(fileset, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(Plan, "result_text", fail)
+    with roastcoffea.monitor() as run:
+        output = runner_of(iterative())(fileset, Counting())
+    assert output["n"] > 0
+    for ask in (run.failed_items, run.failed_fileset):
+        with pytest.raises(ValueError, match=r"items of call 1 .* are not known"):
+            ask()
 
 
 # ---- texts for C ------------------------------------------

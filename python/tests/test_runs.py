@@ -24,7 +24,7 @@ from saved_run_samples import HAND_MADE, Watching, differing, facts, measured, s
 TABLES = (
     *("chunks", "tasks", "sections", "branches", "files", "datasets", "workers"),
     *("endpoints", "failures", "findings", "losses", "chunk_sections"),
-    *("chunk_branches", "activities", "hot_lines", "timeline"),
+    *("chunk_branches", "activities", "hot_lines", "timeline", "file_branches"),
 )
 
 

@@ -64,6 +64,8 @@ calls = {
     "secret": lambda: _core.is_secret(text, text),
 }
 run.set_note("document", "long", "x" * 10_000)
+run.set_note("call", "1 call", "processor\\tA")
+run.set_note("call", "1 items", "dataset\\td\\nfile\\tf\\t\\nitems\\t0 10 3")
 
 
 def sweep(call):
@@ -83,6 +85,7 @@ print(sweep(calls[sys.argv[1]]))
 """
 CALLS = (
     *("set_note", "note", "long note", "notes", "span", "info", "save", "failed"),
+    "failed items",
     *("open", "load", "page", "metrics", "redact", "secret"),
 )
 

@@ -27,7 +27,7 @@ from outputs import (
     processes,
     run,
 )
-from roastcoffea import monitor, track_metrics
+from roastcoffea import MetricsCollector, track_metrics
 from support import KEY, OneByOne
 
 CHUNK, CHUNKS = 100, 30
@@ -43,7 +43,7 @@ class Undecorated(Failing):
 
 @pytest.mark.parametrize("kind", [Failing, Undecorated])
 def test_attempts_that_are_tried_again_are_known(kind, tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(kind(f"again {kind}"), tiny_file, processes(), CHUNK)
     assert output["sum"] == sum(range(0, 3000, CHUNK))
     metrics = collector.get_metrics()
@@ -61,7 +61,7 @@ def test_attempts_that_are_tried_again_are_known(kind, tiny_file):
 
 
 def test_records_of_all_attempts_are_there_the_output_carries_the_good_ones(tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(Failing("records"), tiny_file, processes(), CHUNK)
     assert places(output[KEY]) == once(tiny_file, CHUNK)
     assert {record["status"] for record in output[KEY]} == {"ok"}
@@ -78,7 +78,7 @@ def test_chunk_that_never_works_ends_the_run_as_ever(kind, tiny_file):
     with pytest.raises(Exception, match="Failed processing file") as plain:
         run(kind("plain", (DOOMED,)), tiny_file, executor, CHUNK)
     with (
-        monitor() as collector,
+        MetricsCollector() as collector,
         pytest.raises(Exception, match="Failed processing file") as seen,
     ):
         run(kind("doomed", (DOOMED,)), tiny_file, executor, CHUNK)
@@ -96,9 +96,9 @@ def test_chunk_that_never_works_ends_the_run_as_ever(kind, tiny_file):
 def test_chunks_that_outlive_their_run_do_not_show_in_the_next_one(tiny_file):
     """Coffea leaves them to the pool, and their frames have no receiver."""
     executor = processes(retries=0)
-    with monitor(), pytest.raises(Exception, match="Failed processing file"):
+    with MetricsCollector(), pytest.raises(Exception, match="Failed processing file"):
         run(Failing("first", (0,)), tiny_file, executor, 15)
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         run(Measured("int"), tiny_file, executor, CHUNK)
     metrics = collector.get_metrics()
     assert places(collector.chunk_metrics) == once(tiny_file, CHUNK)
@@ -111,7 +111,10 @@ def test_recovered_run_gives_what_was_finished(tiny_file):
     analysis = Failing("recovered", (DOOMED,))
     executor = processes(retries=0, recoverable=True)
     executor.pool = OneByOne(executor.pool)
-    with monitor() as collector, pytest.raises(Exception, match="Failed") as seen:
+    with (
+        MetricsCollector() as collector,
+        pytest.raises(Exception, match="Failed") as seen,
+    ):
         run(analysis, tiny_file, executor, CHUNK)
     good = [c for c in collector.chunk_metrics if c["status"] == "ok"]
     done = sum(c["entry_start"] for c in good)
@@ -130,7 +133,7 @@ def test_file_that_is_gone_is_known_though_process_was_not_reached(tiny_file):
     )
     items = list(runner.preprocess({"x": {"files": {str(tiny_file): "Events"}}}))
     gone = [dataclasses.replace(items[0], filename="/nowhere/gone.root")]
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = runner(items + gone, processor_instance=Measured("int"))
     assert output == sum(range(0, 3000, CHUNK))
     metrics = collector.get_metrics()
@@ -169,7 +172,7 @@ POOLS = {
 def test_worker_that_is_killed_in_a_chunk(pool, error, tiny_file):
     """One worker, so that exactly the chunks before the deadly one are finished."""
     executor = FuturesExecutor(pool=pool, workers=1, status=False)
-    with monitor() as collector, pytest.raises(error):
+    with MetricsCollector() as collector, pytest.raises(error):
         run(Deadly(), tiny_file, executor, CHUNK)
     metrics = collector.get_metrics()
     columns = ("file", "dataset", "entry_start", "entry_stop", "status", "resolved")

@@ -10,7 +10,7 @@ import pytest
 from coffea.processor import IterativeExecutor, ProcessorABC
 
 from outputs import identities, once, places, processes, run
-from roastcoffea import monitor, track_metrics, track_time
+from roastcoffea import MetricsCollector, track_metrics, track_time
 from support import KEY, run_python
 
 CHUNK = 500
@@ -35,7 +35,7 @@ class Forking(ProcessorABC):
 @pytest.mark.parametrize("where", ["here", "processes"])
 def test_chunks_that_fork(where, tiny_file):
     executor = processes() if where == "processes" else IterativeExecutor(status=False)
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(Forking(), tiny_file, executor, CHUNK)
     assert output["statuses"] == {7}
     chunks = collector.chunk_metrics
@@ -56,7 +56,7 @@ HEAD = """
     from coffea.processor import FuturesExecutor, IterativeExecutor, ProcessorABC
     from coffea.processor import Runner
     from outputs import Measured, run
-    from roastcoffea import monitor, track_metrics
+    from roastcoffea import MetricsCollector, track_metrics
 
     os.register_at_fork(after_in_child=lambda: signal.alarm(60))
     tempfile.tempdir = sys.argv[2]
@@ -76,7 +76,7 @@ HEAD = """
 
 def test_child_that_leaves_a_block_takes_nothing_from_its_parent(tiny_file, tmp_path):
     script = """
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         run(Measured("dict"), path, forked, 500)
         (folder,) = Path(tempfile.tempdir).iterdir()
         assert leave() == 7
@@ -102,7 +102,7 @@ def test_child_that_leaves_a_chunk_through_the_run(tiny_file, tmp_path):
         def postprocess(self, accumulator):
             return accumulator
 
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(Leaving(), path, IterativeExecutor(status=False), 1500)
     assert os.getpid() == me
     assert output["statuses"] == {7}
@@ -116,7 +116,7 @@ def test_child_that_leaves_a_chunk_through_the_run(tiny_file, tmp_path):
 def test_child_is_outside_of_the_block(tiny_file, tmp_path):
     script = """
     before = Runner.run
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         assert Runner.run is not before
         if os.fork() == 0:
             assert Runner.run is before

@@ -27,7 +27,7 @@ from outputs import (
     settled,
     without_records,
 )
-from roastcoffea import monitor
+from roastcoffea import MetricsCollector
 from support import waiting
 
 EVENTS = 3000
@@ -73,7 +73,7 @@ def undecorated(kind, path, size):
 @pytest.mark.parametrize(("where", "kind", "size"), [*QUICK, *LONG])
 def test_every_record_arrives_once(where, kind, size, narrow_file):
     analysis = Measured(kind)
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(analysis, narrow_file, make_executor(where), size)
     output, carried = without_records(output)
     assert same(settled(output), settled(undecorated(kind, narrow_file, size)))

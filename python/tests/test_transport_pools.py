@@ -25,7 +25,7 @@ from outputs import (
     settled,
     without_records,
 )
-from roastcoffea import MetricsCollector, monitor
+from roastcoffea import MetricsCollector
 from support import KEY
 
 CHUNK = 100
@@ -62,7 +62,7 @@ OPTIONS = {
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @kinds
 def test_options_of_the_executor(kind, options, tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(Measured(kind), tiny_file, processes(**options), CHUNK)
     check(collector, output, tiny_file, kind)
 
@@ -77,7 +77,7 @@ RUNNER = {
 @pytest.mark.parametrize(("options", "output_of"), RUNNER.values(), ids=RUNNER)
 @kinds
 def test_options_of_the_runner(kind, options, output_of, tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         result = run(Measured(kind), tiny_file, processes(), CHUNK, **options)
     check(collector, output_of(result), tiny_file, kind)
 
@@ -103,7 +103,7 @@ def test_pool_of_the_standard_library_serves_two_collectors(start, tiny_file):
 
 
 def test_pool_is_usable_after_the_collector_left(tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         run(Measured("dict"), tiny_file, processes(), CHUNK)
     known = identities(collector.chunk_metrics)
     after = run(Measured("dict"), tiny_file, processes(), CHUNK)
@@ -113,7 +113,7 @@ def test_pool_is_usable_after_the_collector_left(tiny_file):
 
 
 def test_two_runs_in_one_block_are_both_there(tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         first = run(Measured("dict"), tiny_file, processes(), CHUNK)
         second = run(Measured("dict"), tiny_file, processes(), CHUNK)
     assert not identities(first[KEY]) & identities(second[KEY])
@@ -124,7 +124,7 @@ def test_two_runs_in_one_block_are_both_there(tiny_file):
 
 
 def test_undecorated_chunks_are_counted_in_processes_too(tiny_file):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(Analysis("dict"), tiny_file, processes(), CHUNK)
     assert KEY not in output
     metrics = collector.get_metrics()
@@ -134,7 +134,7 @@ def test_undecorated_chunks_are_counted_in_processes_too(tiny_file):
 
 @kinds
 def test_package_pickled_by_value(kind, tiny_file, by_value):
-    with monitor() as collector:
+    with MetricsCollector() as collector:
         output = run(Measured(kind), tiny_file, processes(), CHUNK)
     check(collector, output, tiny_file, kind)
 
@@ -144,7 +144,7 @@ def test_package_pickled_by_value(kind, tiny_file, by_value):
 
 @kinds
 def test_nested_collectors_get_every_record(kind, tiny_file):
-    with monitor() as outer, monitor() as inner:
+    with MetricsCollector() as outer, MetricsCollector() as inner:
         output = run(Measured(kind), tiny_file, processes(), CHUNK)
     check(outer, output, tiny_file, kind)
     check(inner, output, tiny_file, kind)
@@ -152,8 +152,8 @@ def test_nested_collectors_get_every_record(kind, tiny_file):
 
 
 def test_collector_that_left_first_misses_later_runs(tiny_file):
-    with monitor() as outer:
-        with monitor() as inner:
+    with MetricsCollector() as outer:
+        with MetricsCollector() as inner:
             run(Measured("dict"), tiny_file, processes(), CHUNK)
         run(Measured("dict"), tiny_file, processes(), CHUNK)
     assert places(inner.chunk_metrics) == once(tiny_file, CHUNK)
@@ -167,7 +167,7 @@ def test_two_threads_with_two_pools_do_not_mix(tiny_file):
     def work(kind):
         with process_pool("spawn") as pool:
             executor = FuturesExecutor(pool=pool, status=False)
-            with monitor() as collectors[kind]:
+            with MetricsCollector() as collectors[kind]:
                 both.wait()
                 outputs[kind] = run(Measured(kind), tiny_file, executor, CHUNK)
                 both.wait()

@@ -156,6 +156,10 @@ bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
         case ROAST_MARK_PREPROCESS_END:
             end_preprocess(&open, time_ns);
             break;
+        case ROAST_MARK_RUN_RAISED:
+            if (open.call)
+                open.call->raised = true;
+            break;
         case ROAST_MARK_RUN_END:
             if (open.call)
                 open.call->has_end = true;
@@ -164,14 +168,15 @@ bool roast__calls_find(struct roast_calls *calls, const struct roast_run *run)
         }
     }
     end_call(&open, end_ns);
-    /* Facts count all calls together: if only some of the calls returned an output, it
-     * is not known which. */
+    /* Facts count all calls together: if only some of the calls that did not raise
+     * returned an output, it is not known which. */
     size_t ended = 0;
     for (size_t i = 0; i < calls->count; i++)
-        ended += calls->calls[i].has_end;
+        ended += calls->calls[i].has_end && !calls->calls[i].raised;
     bool all_returned = roast__run_outputs(run) >= (double)ended;
     for (size_t i = 0; i < calls->count; i++)
-        calls->calls[i].returned = calls->calls[i].has_end && all_returned;
+        calls->calls[i].returned =
+            calls->calls[i].has_end && !calls->calls[i].raised && all_returned;
     for (size_t row = 0; row < run->attempts.count; row++) {
         int64_t start, end;
         bool known = roast__attempt_times(&run->attempts, row, &start, &end);

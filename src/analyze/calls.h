@@ -17,6 +17,7 @@ struct roast_call {
     int64_t preprocess_ns;     /* time inside preprocessing */
     int64_t preprocess_end_ns; /* begin_ns if there was none */
     bool has_end;              /* its end was recorded */
+    bool raised;               /* that it raised was recorded */
     bool returned;             /* an output; false: it raised, or not known */
 };
 

@@ -21,6 +21,11 @@ double roast__recorded_bytes(const struct roast_group *all);
 /* Seconds of whole successful attempts; NaN: not known for all of them. */
 double roast__recorded_task_seconds(const struct roast_summary_context *ctx);
 
+/* Whether a process that ran attempts is the client; false where its memory was not
+ * sampled. */
+bool roast__is_client_process(const struct roast_run *run,
+                              const struct roast_worker_process *process);
+
 /* Results by host, because a check reads all rows. Zeroed = empty and valid. */
 enum { ROAST_HOSTS_SEEN = 50 };
 

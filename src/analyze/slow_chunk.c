@@ -24,13 +24,22 @@ static void read_ladder(double parts[ROAST_CHUNK_PARTS],
     if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
         roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
         return;
+    double inside_s = 0;
     for (int i = 0; i < ROAST_SLICE_COUNT; i++) {
         bool outside =
             i == ROAST_ITEM_open || i == ROAST_ITEM_form || i == ROAST_ITEM_result;
-        if (roast_ladder_has(&ladder, (enum roast_ladder_item)i) &&
-            !(outside && inside_process))
-            parts[i] = (double)ladder.values[i] / 1e9;
+        if (!roast_ladder_has(&ladder, (enum roast_ladder_item)i) ||
+            (outside && inside_process))
+            continue;
+        parts[i] = (double)ladder.values[i] / 1e9;
+        inside_s += parts[i];
     }
+    /* Columns in bulk are read before process(): what remains of each read is inside. */
+    double before_s =
+        inside_process ? inside_s - column_of(ctx, ROAST_COLUMN_duration_ns, row) / 1e9
+                       : 0;
+    for (int i = ROAST_ITEM_fetch; before_s > 0 && i <= ROAST_ITEM_read_other; i++)
+        parts[i] = fmax(0, parts[i] - before_s);
     if (roast_ladder_has(&ladder, ROAST_ITEM_runqueue))
         parts[ROAST_PART_waiting_for_core] =
             (double)ladder.values[ROAST_ITEM_runqueue] / 1e9;

@@ -3,7 +3,7 @@
  *
  *     sections   count, then per section: parent + 1, kinds, name length, name, count,
  *                total ns; with MEMORY also start, end (varint) and delta (zigzag);
- *                with BYTES also bytes
+ *                with BYTES also bytes; with PEAK also the peak
  *     intervals  count, then per interval: section, start ns, duration ns
  *     pairs      key, value, key, value, ... to the end of the blob
  *
@@ -27,6 +27,8 @@ void roast__section_put(struct roast_buf *out, const struct roast_section *secti
     }
     if (section->kinds & ROAST_SECTION_BYTES)
         roast__buf_put_varint(out, section->bytes);
+    if (section->kinds & ROAST_SECTION_PEAK)
+        roast__buf_put_varint(out, section->memory_peak_bytes);
 }
 
 int64_t roast_sections_write(void *out, size_t out_bytes,
@@ -70,6 +72,8 @@ static void read_section(struct roast_cursor *cur, struct roast_section *section
     }
     if (section->kinds & ROAST_SECTION_BYTES)
         section->bytes = roast__cursor_varint(cur);
+    if (section->kinds & ROAST_SECTION_PEAK)
+        section->memory_peak_bytes = roast__cursor_varint(cur);
 }
 
 /* A parent must be an earlier section: no cycles. */

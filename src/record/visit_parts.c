@@ -110,6 +110,9 @@ static void visit_section(struct roast_visit *v, const struct sections *s,
         roast__put(v, "memory_delta_gb",
                    roast__number(roast_gb(one->memory_delta_bytes)));
     }
+    if (with_memory && one->kinds & ROAST_SECTION_PEAK)
+        roast__put(v, "memory_peak_gb",
+                   roast__number(roast_gb((int64_t)one->memory_peak_bytes)));
     roast__put(v, "time_delta", roast__seconds(one->total_ns));
     roast__put(v, "count", roast__count(one->count));
     if (!with_memory)

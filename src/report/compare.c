@@ -49,6 +49,8 @@ static void put_run(struct roast_buf *buf, const struct roast_comparison *compar
     roast__put(buf, is_b ? "B " : "A ");
     line.columns = 2;
     roast__line_part(&line, name);
+    if (*comparison->processors[is_b])
+        roast__line_part(&line, roast_str_of(comparison->processors[is_b]));
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         const struct roast_compared *row = &comparison->metrics[parts[i].metric];
         double value = is_b ? row->b : row->a;
@@ -58,6 +60,20 @@ static void put_run(struct roast_buf *buf, const struct roast_comparison *compar
                            parts[i].noun, *parts[i].noun && value != 1 ? "s" : "");
     }
     roast__line_end(&line);
+}
+
+/* What differs, and what can be compared in spite of it. */
+static void put_differences(struct roast_buf *buf,
+                            const struct roast_comparison *comparison)
+{
+    for (int i = 0; i < ROAST_DIFFERENCE_COUNT; i++) {
+        enum roast_difference difference = (enum roast_difference)i;
+        if (!*comparison->differs[i])
+            continue;
+        roast__put_sentence(buf, 0, "Different %s: %s.",
+                            roast_difference_shown(difference), comparison->differs[i]);
+        roast__put_sentence(buf, 2, "%s.", roast_difference_text(difference));
+    }
 }
 
 /* ---- chunks ---------------------------------------------------------------------- */
@@ -192,6 +208,7 @@ int roast_report_compare(struct roast_page *out,
 
     put_run(&buf, comparison, false, names[0]);
     put_run(&buf, comparison, true, names[1]);
+    put_differences(&buf, comparison);
     roast__put_sentence(&buf, 0, "%s", comparison->first);
     put_measures(&buf, comparison);
     put_slices(&buf, comparison);
@@ -217,6 +234,24 @@ int roast_report_compare_json(struct roast_page *out,
 
     roast__json_named_text(&json, "a", names[0]);
     roast__json_named_text(&json, "b", names[1]);
+    roast__json_named_object(&json, "processors");
+    for (int i = 0; i < 2; i++)
+        if (*comparison->processors[i])
+            roast__json_named_text(&json, i ? "b" : "a",
+                                   roast_str_of(comparison->processors[i]));
+    roast_json_close(&json, '}');
+    roast__json_named_object(&json, "differs");
+    for (int i = 0; i < ROAST_DIFFERENCE_COUNT; i++) {
+        enum roast_difference difference = (enum roast_difference)i;
+        if (!*comparison->differs[i])
+            continue;
+        roast__json_named_object(&json, roast_difference_name(difference));
+        roast__json_named_text(&json, "how", roast_str_of(comparison->differs[i]));
+        roast__json_named_text(&json, "comparable",
+                               roast_str_of(roast_difference_text(difference)));
+        roast_json_close(&json, '}');
+    }
+    roast_json_close(&json, '}');
     roast__json_named_text(&json, "first", roast_str_of(comparison->first));
     roast__json_named_count(&json, "sure_percent", ROAST_SURE_PERCENT);
     roast__json_named_text(

@@ -194,7 +194,10 @@ static void put_monitor_errors(struct roast_buf *buf,
 void roast__put_details(struct roast_buf *buf, const struct roast_page_input *input)
 {
     put_failures(buf, input);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_CALLS);
     roast__put_ranked_table(buf, input, ROAST_RANKED_SECTIONS);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_SECTION_MEMORY);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_RECORDED_METRICS);
     roast__put_ranked_table(buf, input, ROAST_RANKED_DATASETS);
     put_losses(buf, input);
     /* The most important metrics; metrics() has the reasons of all others. */

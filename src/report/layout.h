@@ -55,6 +55,9 @@ enum roast_ranked_table {
     ROAST_RANKED_DATASETS,
     ROAST_RANKED_BRANCHES,
     ROAST_RANKED_ENDPOINTS,
+    ROAST_RANKED_SECTION_MEMORY,
+    ROAST_RANKED_RECORDED_METRICS,
+    ROAST_RANKED_CALLS,
 };
 
 void roast__put_ranked_table(struct roast_buf *buf,

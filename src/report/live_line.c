@@ -23,6 +23,36 @@ static void put_number(struct live_line *line, double value, const char *unit,
     line->used += (size_t)size; /* all parts together are shorter than a line */
 }
 
+/* Seconds to the end, if chunks go on ending as they did since the first one began; NaN:
+ * not known. */
+static double seconds_left(const struct roast_live_line *live)
+{
+    const struct roast_progress *progress = &live->progress;
+    double since_s = live->seconds - progress->first_s;
+
+    if (progress->done == 0 || progress->done >= progress->planned || !(since_s > 0))
+        return NAN;
+    return since_s / (double)progress->done *
+           (double)(progress->planned - progress->done);
+}
+
+static void put_chunks(struct live_line *line, const struct roast_live_line *live)
+{
+    const struct roast_progress *progress = &live->progress;
+    double left_s = seconds_left(live);
+    uint64_t done = progress->done;
+    char label[64] = " chunks done";
+
+    if (progress->planned > 0 && done > progress->planned)
+        done = progress->planned; /* two attempts at a chunk ended well */
+    if (progress->planned > 0)
+        (void)snprintf(label, sizeof(label), " of %s chunks done",
+                       roast_number((double)progress->planned, "").text);
+    put_number(line, (double)done, "", label);
+    if (isfinite(left_s))
+        put_number(line, left_s, "s", " left at this rate");
+}
+
 size_t roast_report_live(char *out, size_t out_bytes,
                          const struct roast_live_line *live)
 {
@@ -35,7 +65,7 @@ size_t roast_report_live(char *out, size_t out_bytes,
     const struct roast_progress *progress = &live->progress;
     uint64_t open =
         progress->begun > progress->done ? progress->begun - progress->done : 0;
-    put_number(&line, (double)progress->done, "", " chunks done");
+    put_chunks(&line, live);
     if (open > progress->failed)
         put_number(&line, (double)(open - progress->failed), "", " running");
     if (progress->failed > 0)

@@ -109,7 +109,9 @@ static bool has_rows(enum roast_report_table table,
     if (table == ROAST_REPORT_CHUNKS)
         return positive(values, ROAST_METRIC_num_attempts) ||
                positive(values, ROAST_METRIC_num_successful_chunks) ||
-               positive(values, ROAST_METRIC_num_failed_chunks);
+               positive(values, ROAST_METRIC_num_failed_chunks) ||
+               (!known(values, ROAST_METRIC_num_attempts) && /* a dict of 0.1.2 */
+                positive(values, ROAST_METRIC_num_chunks));
     return true;
 }
 

@@ -20,8 +20,9 @@ struct shown_column {
 static const struct ranked_table {
     enum roast_table_id table;
     const char *title;  /* NULL: continues the part above */
-    size_t fewest_rows; /* shown from this many rows on */
+    size_t fewest_rows; /* shown from this many rows on, */
     size_t most_rows;
+    bool only_ranked; /* ... that have a value in rank_by; other rows are left out */
     int rank_by;
     int rank_else; /* used where rank_by is 0 in all rows; may be the same */
     size_t column_count;
@@ -32,6 +33,7 @@ static const struct ranked_table {
      "Sections",
      1,
      MANY_ROWS,
+     false,
      COL(total),
      COL(total),
      5,
@@ -46,6 +48,7 @@ static const struct ranked_table {
      "Datasets",
      2,
      MANY_ROWS,
+     false,
      COL(total_duration),
      COL(total_duration),
      5,
@@ -60,6 +63,7 @@ static const struct ranked_table {
      NULL,
      1,
      FEW_ROWS,
+     false,
      COL(bytes),
      COL(seconds),
      5,
@@ -74,6 +78,7 @@ static const struct ranked_table {
      NULL,
      1,
      FEW_ROWS,
+     false,
      COL(bytes),
      COL(requests),
      5,
@@ -82,6 +87,51 @@ static const struct ranked_table {
       {"mean size", COL(mean_request_bytes), "B", 1, false},
       {"wait", COL(wait_seconds), "s", 1, false},
       {"errors", COL(errors), "", 1, false}}},
+#undef COL
+#define COL(name) ROAST_COL_section_totals_##name
+    {ROAST_TABLE_section_totals,
+     "Memory of sections",
+     1,
+     MANY_ROWS,
+     true,
+     COL(memory_peak_mb),
+     COL(memory_peak_mb),
+     4,
+     {{"name", COL(name), "", 1, false},
+      {"calls", COL(count), "", 1, false},
+      {"change", COL(memory_delta_mb), "MiB", 1, false},
+      {"peak", COL(memory_peak_mb), "MiB", 1, false}}},
+#undef COL
+#define COL(name) ROAST_COL_recorded_metrics_##name
+    {ROAST_TABLE_recorded_metrics,
+     "Recorded metrics",
+     1,
+     MANY_ROWS,
+     true,
+     COL(mean),
+     COL(mean),
+     5,
+     {{"name", COL(name), "", 1, false},
+      {"chunks", COL(count), "", 1, false},
+      {"mean", COL(mean), "", 1, false},
+      {"lowest", COL(min), "", 1, false},
+      {"highest", COL(max), "", 1, false}}},
+#undef COL
+#define COL(name) ROAST_COL_calls_##name
+    {ROAST_TABLE_calls,
+     "Calls of the Runner",
+     2,
+     MANY_ROWS,
+     false,
+     COL(state), /* no number: by their start */
+     COL(state),
+     6,
+     {{"state", COL(state), "", 1, false},
+      {"after", COL(after), "s", 1, false},
+      {"wall time", COL(wall_time), "s", 1, false},
+      {"chunks", COL(num_chunks), "", 1, false},
+      {"events", COL(total_events), "", 1, false},
+      {"failures", COL(failures), "", 1, false}}},
 #undef COL
 };
 
@@ -126,6 +176,15 @@ static double sum_of(const roast_table *table, int col)
     return sum;
 }
 
+static size_t count_known(const roast_table *table, int col)
+{
+    size_t known = 0;
+
+    for (size_t row = 0; row < roast_table_rows(table); row++)
+        known += isnan(roast_table_number(table, row, col)) ? 0 : 1;
+    return known;
+}
+
 void roast__put_ranked_table(struct roast_buf *buf,
                              const struct roast_page_input *input,
                              enum roast_ranked_table which)
@@ -133,7 +192,10 @@ void roast__put_ranked_table(struct roast_buf *buf,
     const struct ranked_table *ranked = &ranked_tables[which];
     const roast_table *table = input->tables[ranked->table];
 
-    if (roast_table_rows(table) < ranked->fewest_rows)
+    size_t rows = ranked->only_ranked ? count_known(table, ranked->rank_by)
+                                      : roast_table_rows(table);
+
+    if (rows < ranked->fewest_rows)
         return;
     if (ranked->title)
         roast__put_title(buf, ranked->title);
@@ -152,7 +214,7 @@ void roast__put_ranked_table(struct roast_buf *buf,
             .cut = name ? ROAST_CUT_MIDDLE : ROAST_CUT_END,
         };
     }
-    for (size_t i = 0; i < roast_table_rows(table) && i < ranked->most_rows; i++) {
+    for (size_t i = 0; i < rows && i < ranked->most_rows; i++) {
         row = roast__next_in_rank(&ranks, row);
         roast__grid_put(&grid, roast__cell_text(table, row, ranked->columns[0].col));
         for (size_t k = 1; k < ranked->column_count; k++) {
@@ -165,6 +227,6 @@ void roast__put_ranked_table(struct roast_buf *buf,
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
-    if (roast_table_rows(table) > ranked->most_rows)
-        roast__put_line(buf, "  %zu more", roast_table_rows(table) - ranked->most_rows);
+    if (rows > ranked->most_rows)
+        roast__put_line(buf, "  %zu more", rows - ranked->most_rows);
 }

@@ -42,23 +42,57 @@ static void put_estimate(struct roast_buf *buf, const char *name,
                         estimate->low, estimate->high, words);
 }
 
+/* How the rate changed in the runs themselves. */
+static void put_trend(struct roast_buf *buf, const struct roast_scaling *scaling)
+{
+    const struct roast_scale_point *from =
+        scaling->trend == ROAST_TREND_FALLS ? &scaling->best : &scaling->few;
+    const struct roast_scale_point *to = &scaling->many;
+    static const char *const texts[] = {
+        [ROAST_TREND_GROWS] = "The rate grows",
+        [ROAST_TREND_FLAT] = "The rate does not grow",
+        [ROAST_TREND_FALLS] = "The rate falls",
+    };
+
+    if (scaling->trend == ROAST_TREND_UNKNOWN)
+        return;
+    roast__put_sentence(buf, 0, "%s: %s with %.3g thread%s, %s with %.3g.",
+                        texts[scaling->trend],
+                        roast_number(from->event_rate, "events/s").text, from->threads,
+                        from->threads == 1 ? "" : "s",
+                        roast_number(to->event_rate, "events/s").text, to->threads);
+}
+
+/* By the fit; a maximum beyond the runs is an extrapolation. */
+static void put_best(struct roast_buf *buf, const struct roast_scaling *scaling)
+{
+    if (scaling->best_threads == 1)
+        roast__put_line(buf, "  the rate falls with every thread after the first");
+    else if (scaling->best_threads > scaling->many.threads)
+        roast__put_line(buf,
+                        "  the rate is highest with %.3g threads, more than any run",
+                        scaling->best_threads);
+    else if (!isnan(scaling->best_threads))
+        roast__put_line(buf, "  the rate is highest with %.3g threads, then it falls",
+                        scaling->best_threads);
+    else if (scaling->trend == ROAST_TREND_GROWS)
+        roast__put_line(buf, "  the rate only grows with threads");
+}
+
 int roast_report_scale(struct roast_page *out, const struct roast_scaling *scaling,
                        const struct roast_str *names, roast_error *err)
 {
     struct roast_buf buf = {0};
 
     put_points(&buf, scaling, names);
+    put_trend(&buf, scaling);
     roast__put_title(&buf, "UNIVERSAL SCALABILITY LAW");
     if (scaling->fits) {
         put_estimate(&buf, "rate 1", &scaling->rate_1, "events/s of one thread");
         put_estimate(&buf, "sigma ", &scaling->sigma,
                      "contention: share of serial work");
         put_estimate(&buf, "kappa ", &scaling->kappa, "cost of coordination");
-        if (isnan(scaling->best_threads))
-            roast__put_line(&buf, "  the rate only grows with threads");
-        else
-            roast__put_line(&buf, "  the rate is highest with %.3g threads",
-                            scaling->best_threads);
+        put_best(&buf, scaling);
     }
     if (scaling->why)
         roast__put_sentence(&buf, 2, "%s", scaling->why);
@@ -88,6 +122,8 @@ int roast_report_scale_json(struct roast_page *out, const struct roast_scaling *
         roast_json_close(&json, '}');
     }
     roast_json_close(&json, ']');
+    roast__json_named_text(&json, "trend",
+                           roast_str_of(roast_trend_name(scaling->trend)));
     if (scaling->fits) {
         roast__json_named_estimate(&json, "rate_1", &scaling->rate_1);
         roast__json_named_estimate(&json, "sigma", &scaling->sigma);

@@ -325,9 +325,8 @@ static void fill_process(const struct roast_run *run, size_t row, roast_record *
 /* ---- fields of end frames -------------------------------------------------------- */
 
 static const struct roast_field_column end_columns[] = {
-    COLUMN(task_ns),
-    COLUMN(task_cpu_ns),
-    COLUMN(ladder),
+    COLUMN(task_ns),      COLUMN(task_cpu_ns), COLUMN(task_process_cpu_ns),
+    COLUMN(output_bytes), COLUMN(ladder),
 };
 
 enum { END_COLUMN_COUNT = sizeof(end_columns) / sizeof(end_columns[0]) };

@@ -135,6 +135,9 @@ static void set_task(const struct roast_run *run, struct row_update *update,
 {
     set_field(update, ROAST_COLUMN_task_ns, rec, ROAST_FIELD_task_ns, STRONG);
     set_field(update, ROAST_COLUMN_task_cpu_ns, rec, ROAST_FIELD_task_cpu_ns, STRONG);
+    set_field(update, ROAST_COLUMN_task_process_cpu_ns, rec,
+              ROAST_FIELD_task_process_cpu_ns, STRONG);
+    set_field(update, ROAST_COLUMN_output_bytes, rec, ROAST_FIELD_output_bytes, STRONG);
     if (roast_record_has(rec, ROAST_FIELD_task_start_mono_ns) &&
         ends_on_our_clock(run, process, rec))
         set(update, ROAST_COLUMN_task_start_ns,

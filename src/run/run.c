@@ -52,6 +52,7 @@ void roast_run_free(roast_run *run)
     roast__names_release(&run->names);
     roast__attempts_release(&run->attempts);
     roast__samples_release(&run->samples);
+    roast__samples_release(&run->client_samples);
     roast__free(run->offers);
     roast__free(run->moments);
     roast__free(run->counts);
@@ -329,6 +330,15 @@ static bool ran_attempts(const struct roast_attempts *attempts, uint64_t pid)
     return false;
 }
 
+static int64_t start_of(const struct roast_attempts *attempts, size_t row)
+{
+    const struct roast_column *columns = attempts->columns;
+    int64_t start_ns =
+        roast__column_get(&columns[ROAST_COLUMN_start_ns], row, INT64_MAX);
+
+    return roast__column_get(&columns[ROAST_COLUMN_task_start_ns], row, start_ns);
+}
+
 /* Memory of the workers that were sampled at the last moment. */
 static uint64_t latest_rss_bytes(const struct roast_run *run)
 {
@@ -354,13 +364,18 @@ static uint64_t latest_rss_bytes(const struct roast_run *run)
 void roast_run_progress(roast_run *run, struct roast_progress *out)
 {
     const struct roast_attempts *attempts = &run->attempts;
+    int64_t first_ns = INT64_MAX;
 
     *out = (struct roast_progress){0};
     roast__run_lock(run);
+    double planned = run->facts[ROAST_FACT_planned_chunks];
+    out->planned = planned > 0 && planned < 1e15 ? (uint64_t)planned : 0;
     out->begun = attempts->count;
     out->workers = run->offer_count ? run->offers[run->offer_count - 1].workers : 0;
     out->rss_bytes = latest_rss_bytes(run);
     for (size_t row = 0; row < attempts->count; row++) {
+        int64_t start_ns = start_of(attempts, row);
+        first_ns = start_ns < first_ns ? start_ns : first_ns;
         out->failed += attempts->status[row] == ROAST_CHUNK_FAILED;
         if (attempts->status[row] != ROAST_CHUNK_OK)
             continue;
@@ -372,5 +387,7 @@ void roast_run_progress(roast_run *run, struct roast_progress *out)
         out->bytes = roast__sat_count(
             out->bytes, column_value(run, ROAST_COLUMN_bytes_before, row));
     }
+    int64_t after_ns = roast__sat_sub(first_ns, run->start_ns);
+    out->first_s = first_ns == INT64_MAX ? NAN : (double)after_ns / 1e9;
     roast__run_unlock(run);
 }

@@ -367,7 +367,8 @@ static int put_worker_tick(struct roast_run *run, int32_t name,
                            const struct roast_tick *tick, roast_error *err)
 {
     struct roast_worker_samples *worker =
-        name < 0 ? NULL : roast__samples_worker(&run->samples, name);
+        name < 0 ? NULL
+                 : roast__samples_worker(roast__run_samples(run, tick->present), name);
     int status = worker ? add_tick(run, worker, tick, err)
                         : roast_error_set(err, ROAST_NO_MEMORY, "a worker");
 

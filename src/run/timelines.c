@@ -3,9 +3,11 @@
  *
  * Some series of a worker are invisible to a sampler of this machine but known to the
  * run: how many threads the executor offers, and which attempts ran when. Where no
- * sampler gave these series they are derived here, at the times of the samples. */
+ * sampler gave these series they are derived here, at the times of the samples. So is
+ * the memory in percent of its limit, which no sampler gives. */
 #include "run/timelines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -321,11 +323,13 @@ static bool is_derived(enum roast_series series)
            series == ROAST_SERIES_executing;
 }
 
-/* A sampled or derived line of a worker, at the moments of its samples. */
-static bool worker_line(struct line_source *source, size_t worker,
-                        enum roast_series series, bool derived)
+/* A sampled or derived line of a worker, at the moments of its samples; only workers of
+ * `run->samples` have derived ones. */
+static bool sampled_line(struct line_source *source,
+                         const struct roast_worker_samples *samples,
+                         enum roast_series series, bool derived)
 {
-    const struct roast_worker_samples *samples = &source->run->samples.workers[worker];
+    size_t worker = derived ? (size_t)(samples - source->run->samples.workers) : 0;
     struct roast_timeline line = {.series = series};
     struct roast_series_cursor cursor;
     size_t cap = 0;
@@ -345,6 +349,28 @@ static bool worker_line(struct line_source *source, size_t worker,
     return put_line(source, &line, samples);
 }
 
+/* Memory / its limit; moments without a limit are left out. */
+static bool percent_line(struct line_source *source, size_t worker)
+{
+    const struct roast_worker_samples *samples = &source->run->samples.workers[worker];
+    struct roast_timeline line = {.series = ROAST_SERIES_memory_percent};
+    struct roast_series_cursor memory, limit;
+    size_t cap = 0;
+
+    roast__series_open(&memory, samples, ROAST_SERIES_memory);
+    roast__series_open(&limit, samples, ROAST_SERIES_memory_limit);
+    while (roast__series_step(&memory) && roast__series_step(&limit)) {
+        if (!memory.known || !limit.known || limit.value <= 0)
+            continue;
+        if (!put_point(&line, &cap, memory.time_us * 1000,
+                       100 * (double)memory.value / (double)limit.value)) {
+            release_line(&line);
+            return false;
+        }
+    }
+    return put_line(source, &line, samples);
+}
+
 static bool worker_lines(struct line_source *source, size_t worker)
 {
     const struct roast_worker_samples *samples = &source->run->samples.workers[worker];
@@ -355,9 +381,11 @@ static bool worker_lines(struct line_source *source, size_t worker)
         if (source->only != ROAST_ALL_SERIES && source->only != i)
             continue;
         if (roast__series_of(samples, series)->changes.size_bytes > 0)
-            ok = worker_line(source, worker, series, false);
+            ok = sampled_line(source, samples, series, false);
         else if (is_derived(series) && source->running.is_worker[worker])
-            ok = worker_line(source, worker, series, true);
+            ok = sampled_line(source, samples, series, true);
+        else if (series == ROAST_SERIES_memory_percent)
+            ok = percent_line(source, worker);
         if (!ok)
             return false;
     }
@@ -374,39 +402,103 @@ static int by_time(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The moments of all workers in order, some more than once; NULL when out of memory. */
-static int64_t *all_moments(const struct roast_samples *samples, size_t *count)
-{
-    size_t total = 0;
+struct time_list {
+    int64_t *all; /* owned */
+    size_t count;
+    size_t cap;
+};
 
-    *count = 0;
-    for (size_t i = 0; i < samples->count; i++)
-        total += samples->workers[i].ticks;
-    int64_t *times = roast__alloc(total * sizeof(*times));
-    for (size_t i = 0; times && i < samples->count; i++) {
-        struct roast_series_cursor cursor;
-        roast__series_open(&cursor, &samples->workers[i], ROAST_SERIES_memory);
-        while (roast__series_step(&cursor))
-            times[(*count)++] = cursor.time_us * 1000;
-    }
-    if (*count > 1)
-        qsort(times, *count, sizeof(*times), by_time);
-    return times;
+static bool put_time(struct time_list *times, int64_t time_ns)
+{
+    int64_t *all =
+        roast__array_room(times->all, &times->cap, times->count, sizeof(all[0]));
+
+    if (!all)
+        return false;
+    times->all = all;
+    all[times->count++] = time_ns;
+    return true;
 }
 
+double roast__sampling_interval(const struct roast_run *run)
+{
+    struct roast_str text =
+        roast__notes_get(&run->notes, ROAST_NOTES_provenance,
+                         roast_str_of("worker_tracking")); /* "1.0 s", "off" */
+    char room[32];
+    double seconds;
+
+    if (!text.data || text.size_bytes >= sizeof(room))
+        return 0;
+    memcpy(room, text.data, text.size_bytes);
+    room[text.size_bytes] = '\0';
+    seconds = strtod(room, NULL);
+    return seconds > 0 && seconds < 1e6 ? seconds : 0;
+}
+
+/* The moments of samples within the run; with any, or with an interval, also its begin,
+ * its end if it has one, and each change of the number of workers with the microsecond before it: so
+ * that straight lines between the points follow the steps. */
+static bool count_times(struct time_list *times, const struct roast_run *run,
+                        double interval_s)
+{
+    int64_t end_ns = run->end_ns != 0 ? run->end_ns : INT64_MAX;
+    bool ok = true;
+
+    for (size_t i = 0; i < run->samples.count; i++) {
+        struct roast_series_cursor cursor;
+        roast__series_open(&cursor, &run->samples.workers[i], ROAST_SERIES_memory);
+        while (ok && roast__series_step(&cursor)) {
+            int64_t time_ns = cursor.time_us * 1000;
+            if (time_ns >= run->start_ns && time_ns <= end_ns)
+                ok = put_time(times, time_ns);
+        }
+    }
+    if (!ok || run->offer_count == 0 || (times->count == 0 && interval_s <= 0))
+        return ok;
+    ok = put_time(times, run->start_ns) &&
+         (run->end_ns == 0 || put_time(times, run->end_ns));
+    for (size_t i = 1; ok && i < run->offer_count; i++) {
+        const struct roast_offer *offer = &run->offers[i];
+        int64_t before_ns = offer->time_ns - 1000;
+        if (offer->workers != offer[-1].workers && before_ns > run->start_ns &&
+            offer->time_ns < end_ns)
+            ok = put_time(times, before_ns) && put_time(times, offer->time_ns);
+    }
+    if (times->count > 1)
+        qsort(times->all, times->count, sizeof(times->all[0]), by_time);
+    return ok;
+}
+
+/* Fills *line with the number of workers at those moments, and once per interval where
+ * there are none, as while there is no worker. */
 static bool offered_counts(const struct roast_run *run, struct roast_timeline *line)
 {
-    size_t count;
+    static const double most_intervals = 1e6;
+    double interval_s = roast__sampling_interval(run);
+    int64_t step_ns = (int64_t)(interval_s * 1e9);
+    struct time_list times = {NULL, 0, 0};
     size_t cap = 0;
-    int64_t *times = all_moments(&run->samples, &count);
-    bool ok = times != NULL;
+    bool ok = count_times(&times, run, interval_s);
 
-    for (size_t i = 0; ok && i < count; i++) {
-        const struct roast_offer *offer = roast__run_offer_at(run, times[i]);
-        if (offer && (i == 0 || times[i] != times[i - 1]))
-            ok = put_point(line, &cap, times[i], (double)offer->workers);
+    if (times.count > 0 && (double)(times.all[times.count - 1] - times.all[0]) >
+                               most_intervals * (double)step_ns)
+        step_ns = 0;
+    for (size_t i = 0; ok && i < times.count; i++) {
+        const struct roast_offer *offer = NULL;
+        int64_t time_ns = i > 0 ? times.all[i - 1] : times.all[i];
+        if (i > 0 && times.all[i] == times.all[i - 1])
+            continue;
+        while (ok && step_ns > 0 && times.all[i] - time_ns > step_ns + step_ns / 2) {
+            time_ns += step_ns;
+            offer = roast__run_offer_at(run, time_ns);
+            ok = offer && put_point(line, &cap, time_ns, (double)offer->workers);
+        }
+        offer = roast__run_offer_at(run, times.all[i]);
+        if (ok && offer)
+            ok = put_point(line, &cap, times.all[i], (double)offer->workers);
     }
-    roast__free(times);
+    roast__free(times.all);
     return ok;
 }
 
@@ -450,6 +542,10 @@ bool roast__timelines_each(const struct roast_run *run, int only,
         source.workers_known += source.running.is_worker[i];
     for (size_t i = 0; ok && i < run->samples.count; i++)
         ok = !is_shown(&source, i) || worker_lines(&source, i);
+    bool with_client = only == ROAST_ALL_SERIES || only == ROAST_SERIES_client_memory;
+    for (size_t i = 0; ok && with_client && i < run->client_samples.count; i++)
+        ok = sampled_line(&source, &run->client_samples.workers[i],
+                          ROAST_SERIES_client_memory, false);
     concurrency_release(&source.running);
     return ok;
 }

@@ -12,6 +12,9 @@ enum { ROAST_ALL_SERIES = -1 };
 typedef bool roast__line_visitor(void *context, struct roast_timeline *line,
                                  struct roast_str name);
 
+/* The interval at which workers are sampled, in seconds; 0: not known, or not sampled. */
+double roast__sampling_interval(const struct roast_run *run);
+
 /* Passes the lines of one series, or the number of workers and then all series, as
  * roast_run_tracking() returns them. False when out of memory. The lock is held. */
 bool roast__timelines_each(const struct roast_run *run, int only,

@@ -24,6 +24,8 @@ struct frame {
     double start, duration;
     double cpu;
     double task_start, task, task_cpu;
+    double process_cpu; /* of all threads in the attempt */
+    uint64_t output_bytes;
     uint64_t events;
     uint64_t concurrency; /* chunks of its process at once */
     uint64_t before_mb, after_mb, peak_mb;
@@ -35,7 +37,7 @@ struct frame {
     const char *error_type, *error_message, *error_section;
     struct roast_str sections, losses, absences;
     bool undecorated, first_chunk;
-    struct roast_str branches, endpoints, file_facts;
+    struct roast_str branches, endpoints, file_facts, file_branches;
     struct roast_str ladder; /* of an end frame */
     double monitor;
     uint64_t monitor_errors;

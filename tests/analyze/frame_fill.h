@@ -41,6 +41,7 @@ static inline void fill_chunk(roast_record *rec, const struct frame *frame)
     roast_record_set_str(rec, ROAST_FIELD_branches, frame->branches);
     roast_record_set_str(rec, ROAST_FIELD_endpoints, frame->endpoints);
     roast_record_set_str(rec, ROAST_FIELD_file_facts, frame->file_facts);
+    roast_record_set_str(rec, ROAST_FIELD_file_branches, frame->file_branches);
 }
 
 static inline void fill_end(roast_record *rec, const struct frame *frame)
@@ -48,6 +49,8 @@ static inline void fill_end(roast_record *rec, const struct frame *frame)
     roast_record_set_i64(rec, ROAST_FIELD_task_start_mono_ns, NS(frame->task_start));
     set_seconds(rec, ROAST_FIELD_task_ns, frame->task);
     set_seconds(rec, ROAST_FIELD_task_cpu_ns, frame->task_cpu);
+    set_seconds(rec, ROAST_FIELD_task_process_cpu_ns, frame->process_cpu);
+    set_count(rec, ROAST_FIELD_output_bytes, frame->output_bytes);
     roast_record_set_str(rec, ROAST_FIELD_ladder, frame->ladder);
     roast_record_set_i64(rec, ROAST_FIELD_end_epoch_ns,
                          RUN_EPOCH_NS + NS(frame->task_start + frame->task));

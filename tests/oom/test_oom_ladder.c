@@ -84,7 +84,7 @@ static bool end_swept_attempt(roast_thread *thread, uint64_t lost, bool decorate
         return false;
     if (first.kind == ROAST_FRAME_CHUNK && !is_whole(frames, lost))
         return false;
-    return count_frames(roast_attempt_packed(thread)) == 1;
+    return count_frames(roast_attempt_packed(thread, 0)) == 1;
 }
 
 /* Three attempts: when memory lacked for the first only, the others are as good as

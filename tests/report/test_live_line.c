@@ -35,6 +35,27 @@ static void test_a_running_run(void **state)
         "0.511 Gbit/s | 4 workers | 3.20 GB in workers | 61.2 % of memory in use");
 }
 
+static void test_how_much_is_left(void **state)
+{
+    struct roast_live_line live = {
+        .progress = {.begun = 12, .done = 10, .planned = 40, .first_s = 5},
+        .seconds = 25,
+        .machine_memory_percent = -1};
+
+    (void)state;
+    check_line(&live,
+               "25.0 s | 10 of 40 chunks done | 60.0 s left at this rate | 2 running");
+    live.progress.first_s = NAN; /* no attempt has begun */
+    check_line(&live, "25.0 s | 10 of 40 chunks done | 2 running");
+    live.progress.first_s = 5;
+    live.progress.done = live.progress.begun = 40;
+    check_line(&live, "25.0 s | 40 of 40 chunks done");
+    live.progress.done = live.progress.begun = 41; /* two attempts at one chunk */
+    check_line(&live, "25.0 s | 40 of 40 chunks done");
+    live.progress.done = live.progress.begun = 0;
+    check_line(&live, "25.0 s | 0 of 40 chunks done");
+}
+
 static void test_what_is_not_known_is_left_out(void **state)
 {
     struct roast_live_line live = {.machine_memory_percent = -1};
@@ -79,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_running_run),
+        cmocka_unit_test(test_how_much_is_left),
         cmocka_unit_test(test_what_is_not_known_is_left_out),
         cmocka_unit_test(test_absurd_numbers_stay_a_line),
         cmocka_unit_test(test_little_room_cuts_the_line),

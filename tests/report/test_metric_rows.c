@@ -107,9 +107,9 @@ static void test_rows_of_problems_are_hidden_if_zero(void **state)
 static void test_no_chunk_no_chunk_table(void **state)
 {
     (void)state;
-    SET(&values, num_chunks, 12); /* in coffea's report, not recorded */
-    assert_int_equal(roast_report_rows(rows, ROAST_REPORT_CHUNKS, &values), 0);
-    SET(&values, num_attempts, 0);
+    SET(&values, num_chunks, 12); /* a dict of 0.1.2 may have no more */
+    assert_true(roast_report_rows(rows, ROAST_REPORT_CHUNKS, &values) > 0);
+    SET(&values, num_attempts, 0); /* in coffea's report, not recorded */
     assert_int_equal(roast_report_rows(rows, ROAST_REPORT_CHUNKS, &values), 0);
     SET(&values, num_failed_chunks, 1);
     assert_true(roast_report_rows(rows, ROAST_REPORT_CHUNKS, &values) > 0);

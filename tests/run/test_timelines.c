@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_timelines.c - all series of a run as points: sampled series, the number of
  * workers, and series derived for local worker processes. */
+#include <math.h>
 #include <stdio.h>
 
 #include "runs.h"
@@ -106,7 +107,68 @@ static void workers_are_counted_by_what_is_offered(void **state)
     }
     struct roast_tracking tracking = read_tracking(run);
     assert_string_equal(shown(&tracking, NULL, ROAST_SERIES_memory, text),
-                        "1:4 2:4 3:4 4:6 5:6 ");
+                        "0:4 1:4 2:4 3:4 3:4 4:6 5:6 "); /* with the step at 4 */
+    roast_tracking_release(&tracking);
+    roast_run_free(run);
+}
+
+/* As the documents compute it: over the values, by trapezoids. */
+static double trapezoid(const struct roast_timeline *line)
+{
+    double area = 0, seconds = 0;
+
+    for (size_t i = 1; i < line->count; i++) {
+        const struct roast_point *to = &line->points[i], *from = to - 1;
+        double step_s = (double)(to->time_ns - from->time_ns) / 1e9;
+        assert_true(step_s > 0);
+        area += (from->value + to->value) / 2 * step_s;
+        seconds += step_s;
+    }
+    return area / seconds;
+}
+
+static void no_workers_are_samples_of_0_at_the_interval(void **state)
+{
+    roast_run *run = new_run();
+    char text[200];
+    (void)state;
+
+    assert_int_equal(roast_run_set_note(run, ROAST_NOTES_provenance,
+                                        roast_str_of("worker_tracking"),
+                                        roast_str_of("2.0 s"), NULL),
+                     ROAST_OK);
+    assert_int_equal(roast_run_offer(run, EPOCH_0, 0, 0, NULL), 0);
+    assert_int_equal(roast_run_offer(run, EPOCH_0 + 7 * SECOND, 3, 3, NULL), 0);
+    add_memory(run, "a", 8, 1);
+    roast_run_finish(run, MONO_0 + 10 * SECOND);
+    struct roast_tracking tracking = read_tracking(run);
+    assert_string_equal(shown(&tracking, NULL, ROAST_SERIES_memory, text),
+                        "0:0 2:0 4:0 6:0 7:3 8:3 10:3 ");
+    assert_true(fabs(trapezoid(find_line(&tracking, NULL, ROAST_SERIES_memory)) - 0.9) <
+                1e-6);
+    roast_tracking_release(&tracking);
+    roast_run_free(run);
+}
+
+static void memory_is_in_percent_of_its_limit(void **state)
+{
+    roast_run *run = new_run();
+    char text[200];
+    (void)state;
+
+    for (int64_t i = 1; i <= 3; i++) {
+        roast_sample sample = {.worker = roast_str_of("a"),
+                               .time_ns = EPOCH_0 + i * SECOND};
+        roast_sample_set(&sample, ROAST_SERIES_memory, 100 * (double)i);
+        if (i != 2) /* then it is not known */
+            roast_sample_set(&sample, ROAST_SERIES_memory_limit, 1000);
+        assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    }
+    add_memory(run, "without a limit", 1, 10);
+    struct roast_tracking tracking = read_tracking(run);
+    assert_string_equal(shown(&tracking, "a", ROAST_SERIES_memory_percent, text),
+                        "1:10 3:30 ");
+    assert_null(find_line(&tracking, "without a limit", ROAST_SERIES_memory_percent));
     roast_tracking_release(&tracking);
     roast_run_free(run);
 }
@@ -258,6 +320,8 @@ int main(void)
         cmocka_unit_test(a_run_without_samples_has_no_lines),
         cmocka_unit_test(only_known_values_are_points),
         cmocka_unit_test(workers_are_counted_by_what_is_offered),
+        cmocka_unit_test(no_workers_are_samples_of_0_at_the_interval),
+        cmocka_unit_test(memory_is_in_percent_of_its_limit),
         cmocka_unit_test(counts_of_a_backend_go_before_offers),
         cmocka_unit_test(running_attempts_are_counted_at_every_moment),
         cmocka_unit_test(an_attempt_without_an_end_runs_while_the_run_is_open),

@@ -257,16 +257,20 @@ static roast_run *full_run(void)
     char blob[300];
     int64_t size = roast_sections_write(blob, sizeof(blob), sections, 2, NULL);
 
+    struct roast_branch jet = branch("Jet_pt", DATA, 50, 300);
     add_frame(run, (struct frame){.file = "c.root",
                                   .first = 1,
                                   .stop = 2,
                                   .start = 2,
                                   .worker = "w1",
+                                  .file_facts = facts_blob(&ttree),
+                                  .file_branches = branches_blob(&jet, 1),
                                   .sections = {blob, (size_t)size},
                                   .endpoints = endpoints_blob(&endpoint, 1)});
     roast_sample_set(&sample, ROAST_SERIES_memory, 100);
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
     offer(run, 0, 2, 4);
+    mark(run, ROAST_MARK_RUN_BEGIN, 1);
     add_cluster(run);
     for (int i = 0; i < 2; i++)
         assert_int_equal(

@@ -24,6 +24,7 @@ static int load(struct loaded *loaded, roast_error *err)
     if (status == ROAST_OK)
         status = run_columns(loaded->run, ROAST_TABLE_chunks, &loaded->chunks, err);
     loaded->side.chunks = loaded->chunks;
+    loaded->side.run = loaded->run->run;
     return status;
 }
 
@@ -93,8 +94,9 @@ static PyObject *compare(PyObject *module, PyObject *args)
 struct scaled_runs {
     size_t count;
     struct loaded *loaded;
-    const roast_summary **summaries;
+    struct roast_side *sides;
     struct roast_str *names;
+    bool mix;
 };
 
 /* Borrows runs and names from the tuple of (run, name); -1 with an exception. */
@@ -102,9 +104,9 @@ static int take_pairs(struct scaled_runs *runs, PyObject *pairs, PyTypeObject *r
 {
     runs->count = (size_t)PyTuple_Size(pairs);
     runs->loaded = calloc(runs->count + 1, sizeof(runs->loaded[0]));
-    runs->summaries = calloc(runs->count + 1, sizeof(void *));
+    runs->sides = calloc(runs->count + 1, sizeof(runs->sides[0]));
     runs->names = calloc(runs->count + 1, sizeof(runs->names[0]));
-    if (!runs->loaded || !runs->summaries || !runs->names) {
+    if (!runs->loaded || !runs->sides || !runs->names) {
         PyErr_NoMemory();
         return -1;
     }
@@ -124,11 +126,13 @@ static int make_scaling(struct roast_page pages[2], struct scaled_runs *runs,
     struct roast_scaling scaling = {0};
     int status = ROAST_OK;
 
-    for (size_t i = 0; i < runs->count && status == ROAST_OK; i++)
-        status = run_summary(runs->loaded[i].run, &runs->summaries[i],
+    for (size_t i = 0; i < runs->count && status == ROAST_OK; i++) {
+        runs->sides[i].run = runs->loaded[i].run->run;
+        status = run_summary(runs->loaded[i].run, &runs->sides[i].summary,
                              &runs->loaded[i].summary, err);
+    }
     if (status == ROAST_OK)
-        status = roast_scale(&scaling, runs->summaries, runs->count, err);
+        status = roast_scale(&scaling, runs->sides, runs->count, runs->mix, err);
     if (status == ROAST_OK)
         status = roast_report_scale(&pages[0], &scaling, runs->names, err);
     if (status == ROAST_OK)
@@ -145,10 +149,11 @@ static PyObject *scale(PyObject *module, PyObject *args)
     PyObject *pairs = NULL;
     PyObject *result = NULL;
     roast_error err = {0};
-    int status;
+    int status, mix = 0;
 
-    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &pairs))
+    if (!PyArg_ParseTuple(args, "O!|p", &PyTuple_Type, &pairs, &mix))
         return NULL;
+    runs.mix = mix;
     if (take_pairs(&runs, pairs, state->run_type) == 0) {
         Py_BEGIN_ALLOW_THREADS;
         status = make_scaling(pages, &runs, &err);
@@ -157,7 +162,7 @@ static PyObject *scale(PyObject *module, PyObject *args)
         result = pages_result(state, status, pages, &err);
     }
     free(runs.loaded);
-    free(runs.summaries);
+    free(runs.sides);
     free(runs.names);
     return result;
 }
@@ -202,7 +207,8 @@ PyMethodDef compare_methods[] = {
     {"compare", compare, METH_VARARGS,
      "The pages, text and JSON, of two runs with their names."},
     {"scale", scale, METH_VARARGS,
-     "The same for several runs: a tuple of (run, name)."},
+     "The same for several runs: a tuple of (run, name), and whether they may be of "
+     "different processors."},
     {"forecast", forecast, METH_VARARGS,
      "The same for a run with these events, workers and events per chunk (0: as in "
      "the run)."},

@@ -19,6 +19,8 @@ static PyObject *type_of(const struct core_state *state, int code)
         return state->format_error;
     case ROAST_IO:
         return state->store_error;
+    case ROAST_REFUSED:
+        return PyExc_ValueError;
     default:
         return state->roast_error;
     }

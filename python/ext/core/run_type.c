@@ -304,6 +304,7 @@ static PyObject *mark(PyObject *self, PyObject *args)
         {"preprocess_begin", ROAST_MARK_PREPROCESS_BEGIN},
         {"preprocess_end", ROAST_MARK_PREPROCESS_END},
         {"run_end", ROAST_MARK_RUN_END},
+        {"run_raised", ROAST_MARK_RUN_RAISED},
     };
     const char *name = NULL;
     long long mono_ns = 0;
@@ -368,16 +369,24 @@ static bool find_sources(struct sources *sources, PyObject *names)
     return true;
 }
 
+static const double CLIENT_INTERVAL_S = 0.5;
+
 /* Without the GIL, under the object's lock. */
 static int start_sampler(struct run_object *self, double interval_s,
                          const struct sources *sources, roast_error *err)
 {
     const struct roast_polling polling = {NULL, 0, interval_s};
+    const struct roast_polling of_client = {NULL, 0, CLIENT_INTERVAL_S};
 
     if (self->sampler)
         roast_sampler_stop(self->sampler);
     self->sampler = NULL;
     int status = roast_sampler_start(&self->sampler, self->run, err);
+    if (status == ROAST_OK)
+        status =
+            roast_sampler_add(self->sampler, &roast_client_source, &of_client, err);
+    if (status == ROAST_UNAVAILABLE && self->sampler)
+        status = ROAST_OK; /* a system without this source */
     for (Py_ssize_t i = 0; status == ROAST_OK && i < sources->count; i++)
         status = roast_sampler_add(self->sampler, sources->all[i], &polling, err);
     return status == ROAST_UNAVAILABLE && self->sampler ? ROAST_OK : status;

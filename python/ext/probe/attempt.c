@@ -175,11 +175,13 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
     struct item item = {.file = Py_None};
     roast_thread *thread = thread_of(state);
     PyObject *result = NULL;
+    int packs = 0;
 
-    if (!PyArg_ParseTuple(args, "y#KO!O|y#", &run_id, &run_id_bytes, &address.client,
-                          &PyTuple_Type, &address.spools, &tuple, &name_key,
+    if (!PyArg_ParseTuple(args, "y#KO!O|py#", &run_id, &run_id_bytes, &address.client,
+                          &PyTuple_Type, &address.spools, &tuple, &packs, &name_key,
                           &key_bytes))
         return NULL;
+    item.facts.packs = packs;
     if (!thread)
         Py_RETURN_NONE;
     enter_run(state, run_id, run_id_bytes);
@@ -294,14 +296,17 @@ PyObject *attempt_end(PyObject *module, PyObject *args)
     return result;
 }
 
-PyObject *attempt_packed(PyObject *module, PyObject *unused)
+PyObject *attempt_packed(PyObject *module, PyObject *args)
 {
     roast_thread *thread = roast_thread_current();
-    struct roast_str end =
-        thread ? roast_attempt_packed(thread) : (struct roast_str){NULL, 0};
+    struct roast_str end = {NULL, 0};
+    unsigned long long output_bytes = 0;
 
     (void)module;
-    (void)unused;
+    if (!PyArg_ParseTuple(args, "K", &output_bytes))
+        return NULL;
+    if (thread)
+        end = roast_attempt_packed(thread, output_bytes);
     return frames_new(end);
 }
 

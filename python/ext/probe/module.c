@@ -257,8 +257,9 @@ static PyMethodDef functions[] = {
     {"attempt_end", attempt_end, METH_VARARGS,
      "Ends it; returns its frames, None if a spool has them. With splits_end: (chunk"
      " frames or None, end frame), and the caller sends the end frame."},
-    {"attempt_packed", attempt_packed, METH_NOARGS,
-     "Its result is packed: returns the end frame with the time of packing, or None."},
+    {"attempt_packed", attempt_packed, METH_VARARGS,
+     "Its result is packed to so many bytes (0: not known): returns the end frame with"
+     " the time of packing, or None."},
     {"send_frames", send_frames, METH_VARARGS,
      "Writes frames to the spools; returns them if that is not possible, else None."},
     {"frameless_call", frameless_call, METH_O,

@@ -26,14 +26,14 @@ PyObject *record_at(struct probe_state *state, PyObject *source, uint32_t row);
  * made. */
 PyObject *frame_of(PyObject *module, PyObject *args);
 
-/* attempt_begin(run_id, client, spools, item)
+/* attempt_begin(run_id, client, spools, item, packs)
  * attempt_end(client, spools, error, splits_end) */
 PyObject *attempt_begin(PyObject *module, PyObject *args);
 PyObject *attempt_end(PyObject *module, PyObject *args);
 
-/* attempt_packed(): the executor has packed the result of the last attempt of this
+/* attempt_packed(bytes): the executor has packed the result of the last attempt of this
  * thread. send_frames(client, spools, frames). */
-PyObject *attempt_packed(PyObject *module, PyObject *unused);
+PyObject *attempt_packed(PyObject *module, PyObject *args);
 PyObject *send_frames(PyObject *module, PyObject *args);
 
 /* frameless_call(class): gives it a __call__ that runs before_call(), the function which

@@ -56,7 +56,8 @@ def aggregate_chunk_metrics(
             metrics[f"chunk_events_{part}"] = events[part]
     datasets: dict[Any, list[Record]] = {}
     for chunk in done:
-        datasets.setdefault(chunk.get("dataset", "unknown"), []).append(chunk)
+        name = _first(chunk, "dataset")
+        datasets.setdefault("unknown" if name is None else name, []).append(chunk)
     metrics["per_dataset"] = {name: _dataset(rows) for name, rows in datasets.items()}
     if sections := aggregate_sections(section_metrics or ()):
         metrics["sections"] = sections
@@ -87,8 +88,8 @@ def aggregate_sections(sections: Iterable[Record]) -> dict[Any, dict[str, Any]]:
 
     groups: dict[Any, list[Record]] = {}
     for section in sections:
-        name = section.get("name", section.get("section_name", "unknown"))
-        groups.setdefault(name, []).append(section)
+        name = _first(section, "name", "section_name")
+        groups.setdefault("unknown" if name is None else name, []).append(section)
     found = {}
     for name, rows in groups.items():
         seconds = _core.statistics(

@@ -65,6 +65,8 @@ def parse_fine_metrics(
         *sums,
     )
     return {
+        cpu: float(total(cpu)),
+        waiting: float(total(waiting)),
         **{name: fine.get(name, math.nan) for name in seconds},
         **{name: fine.get(name, 0.0) for name in percents},
         # 0.1.2: thread-noncpu alone; overhead_noncpu_time_seconds adds failed tasks

@@ -100,6 +100,10 @@ class RunTracking:
         if self._call("supports_fine_metrics"):
             self._span = self._call("create_span", SPAN)
 
+    def span_info(self) -> Any:
+        """What create_span() returned, for get_span_metrics(); None without spans."""
+        return self._span
+
     def end(self) -> None:
         sampled = self._call("stop_tracking") if self.interval_s else None
         self.run.take_tracking(sampled)

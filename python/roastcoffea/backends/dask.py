@@ -17,7 +17,12 @@ from typing import Any
 
 from roastcoffea import _core
 from roastcoffea._by_value import ByValue
-from roastcoffea.backends.base import AbstractMetricsBackend, RunTracking, is_instance
+from roastcoffea.backends.base import (
+    SPAN,
+    AbstractMetricsBackend,
+    RunTracking,
+    is_instance,
+)
 
 __all__ = ["DaskBackend", "DaskMetricsBackend"]
 
@@ -121,10 +126,12 @@ class DaskMetricsBackend(AbstractMetricsBackend):
 
     def get_span_metrics(
         self,
-        span_info: Any,
+        span_info: Any = None,
         max_retries: int = 3,
         retry_delay: float = 0.5,
         delay: float | None = None,
+        *,
+        span_id: Any = None,
     ) -> dict[tuple[str, ...], Any]:
         """What the tasks of a span used, by (context, prefix, activity, unit).
 
@@ -132,7 +139,7 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         for clusters where that fails: how often to try again while nothing has arrived,
         and how long to wait before that, twice as long each time.
         """
-        ids = _ids(span_info)
+        ids = _ids(span_id if span_info is None else span_info)
         wait_s = retry_delay if delay is None else delay
         for left in reversed(range(max(1, max_retries))):
             self._flush()
@@ -172,14 +179,22 @@ DaskBackend = DaskMetricsBackend
 class DaskTracking(RunTracking):
     """Watches the scheduler of the client, and marks the tasks of this thread."""
 
+    _marked: Any = None
+
     def begin(self) -> None:
         from roastcoffea.dask.spans import Entered
 
         self.run.core.watch(0.0, ())
         watches = self.run.on_dask()
         watches.add(self.backend.client)
+        self._marked = watches.marked
         self._span = Entered()
-        self._span.enter(watches.marked)
+        self._span.enter(self._marked)
+
+    def span_info(self) -> dict[str, Any] | None:
+        """The spans of all threads that submitted tasks of the run."""
+        ids = self._marked.span_ids if self._marked else []
+        return {"name": SPAN, "id": ids[0] if len(ids) == 1 else ids} if ids else None
 
     def end(self) -> None:
         if self._span is not None:

@@ -56,7 +56,9 @@ class LocalMetricsBackend(AbstractMetricsBackend):
     def create_span(self, name: str) -> None:
         return None
 
-    def get_span_metrics(self, span_info: Any) -> dict[tuple[str, ...], Any]:
+    def get_span_metrics(
+        self, span_info: Any = None, *, span_id: Any = None
+    ) -> dict[tuple[str, ...], Any]:
         return {}
 
     def supports_fine_metrics(self) -> bool:

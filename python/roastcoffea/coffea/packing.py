@@ -17,8 +17,9 @@ from typing import Any
 
 MODULE, NAME = "coffea.processor.executor", "_compress"
 
-# Sends the end frame of an attempt; True: its result was packed.
-Finish = Callable[[bool], None]
+# Sends the end frame of an attempt, whose result was packed to so many bytes (0: not
+# known); None: it was not packed.
+Finish = Callable[[int | None], None]
 
 
 def _space() -> dict[str, Any]:
@@ -61,11 +62,14 @@ class Packing:
                     self.waiting[thread] = None
             if waiting is None:
                 return original(*args, **kwargs)
+            size = 0
             try:
-                return original(*args, **kwargs)
+                packed = original(*args, **kwargs)
+                size = len(packed) if isinstance(packed, bytes) else 0
+                return packed
             finally:
                 try:
-                    waiting[1](True)
+                    waiting[1](size)
                 finally:
                     with self.lock:
                         self.drop(thread)
@@ -89,7 +93,7 @@ class Packing:
             entry = self.waiting.get(thread)
             self.drop(thread)
         if entry is not None:
-            entry[1](False)
+            entry[1](None)
 
     def drop(self, thread: int) -> None:
         """The lock is held."""

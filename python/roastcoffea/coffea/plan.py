@@ -21,6 +21,7 @@ MAX_BYTES = 12 * 2**20  # of a text: it must fit the queue of a live file
 MAX_ITEMS = 2_000_000  # as in C
 UNLISTED = "unlisted"
 RECORDS = "records"
+RERUNS = "reruns"  # what an earlier call missed
 
 File = tuple[str, str, str | None, str]  # dataset, file, tree, uuid: as in the text
 Original = tuple[Any, Any, Any, Any, Any]  # dataset, file, tree, usermeta, preload
@@ -142,10 +143,13 @@ def recorded(
         sent = yield item
 
 
+def name_of(processor: Any) -> str:
+    return fileset.line(str(getattr(processor, "__name__", type(processor).__name__)))
+
+
 def call_text(run_id: bytes, processor: Any, runner: Any, given: Any) -> str:
     """The note ``N call``."""
-    name = getattr(processor, "__name__", type(processor).__name__)
-    rows = [f"run\t{run_id.hex()}", f"processor\t{fileset.line(str(name))}"]
+    rows = [f"run\t{run_id.hex()}", f"processor\t{name_of(processor)}"]
     if not getattr(runner, "use_dataframes", False) and not keeps_output(processor):
         rows.append("postprocess\tchanges")
     if isinstance(most := getattr(runner, "maxchunks", None), int):

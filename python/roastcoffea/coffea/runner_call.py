@@ -152,11 +152,17 @@ class RunnerCall:
     def take_items(self, items: Any) -> None:
         """All items of the call are known, before the first one begins."""
         self.guarded(self.note_items, items)
+        self.guarded(self.count_items, items)
+
+    def count_items(self, items: Any) -> None:
+        for run in self.runs:
+            run.core.add_fact("planned_chunks", len(items))
 
     def note_items(self, items: Any) -> None:
         text = self.plan.items_text(items)
         for run, number in zip(self.runs, self.numbers, strict=True):
             run.originals |= self.plan.originals
+            run.plans[number] = self.plan
             run.note_call(number, "items", text)
 
     def note_result(self, wrapped: dict[str, Any]) -> None:
@@ -272,6 +278,7 @@ class RunnerCall:
         """The call raised: keep what was measured."""
         if self.is_forked():
             return
+        self.guarded(self.mark, "run_raised")
         self.guarded(self.end)
         for run in self.runs:
             self.guarded(run.call_failed, error)
@@ -331,7 +338,8 @@ class RunnerCall:
             return
         self.space()[CHUNKS] = ChunkRecords(records)
         output: Any = wrapped.get("out")
-        if type(output) not in CARRIES_KEY:
+        is_wanted = any(run.puts_records_in_output for run in self.runs)
+        if type(output) not in CARRIES_KEY or not is_wanted:
             return
         others = output.get(OUTPUT_KEY, [])
         if isinstance(others, list):

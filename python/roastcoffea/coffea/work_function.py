@@ -166,7 +166,12 @@ class WorkFunction:
     def begin(self, place: Place | None, item: tuple[Any, ...]) -> None:
         token = self.token
         begun = _probe.attempt_begin(
-            token.run_id, token.client, token.spools, item, token.name_key
+            token.run_id,
+            token.client,
+            token.spools,
+            item,
+            self.packs(),
+            token.name_key,
         )
         _deliver(token, place, begun)
 
@@ -184,8 +189,7 @@ class WorkFunction:
     def ended(self, place: Place | None, result: Any) -> Any:
         """The result of an attempt, with its frames if they cannot be sent."""
         token = self.token
-        packs = token.packs and token.with_hooks and packing.is_possible()
-        if place is None and not packs:
+        if place is None and not self.packs():
             frames, end = _probe.attempt_end(token.client, token.spools, None), None
         else:
             frames, end = _probe.attempt_end(token.client, token.spools, None, True)
@@ -213,18 +217,22 @@ class WorkFunction:
         self.finish_later(place, end)
         return _with_frames(result, held) if held else result
 
+    def packs(self) -> bool:
+        """Whether the packing of the result can be measured."""
+        token = self.token
+        return token.packs and token.with_hooks and packing.is_possible()
+
     def finish_later(self, place: Place | None, end: bytes) -> None:
         """Send the end frame when the result is packed, else at once."""
-        token = self.token
-        packs = token.packs and token.with_hooks
         finish = functools.partial(guarded, PACKED, self.finish, place, end)
-        if not (packs and guarded(PACKED, packing.expect, token.run_id, finish)):
-            finish(False)
+        expect = functools.partial(packing.expect, self.token.run_id)
+        if not (self.packs() and guarded(PACKED, expect, finish)):
+            finish(None)
 
-    def finish(self, place: Place | None, end: bytes, is_packed: bool) -> None:
-        """Send the end frame, with the time of packing if the result is packed."""
+    def finish(self, place: Place | None, end: bytes, size: int | None) -> None:
+        """Send the end frame, with time and size of the packed result."""
         token = self.token
-        last = (_probe.attempt_packed() if is_packed else None) or end
+        last = (None if size is None else _probe.attempt_packed(size)) or end
         left = _probe.send_frames(token.client, token.spools, last)
         if left and not _deliver(token, place, left) and place is None:
             _waiting.append((token.run_id, left))
@@ -253,7 +261,9 @@ class WorkFunction:
         """Preprocessing of a file; frames are sent only if it fails."""
         item = item_at(attempt.place, guarded(ITEM, file_of, args))
         token = self.token
-        _probe.attempt_begin(token.run_id, token.client, (), item, token.name_key)
+        _probe.attempt_begin(
+            token.run_id, token.client, (), item, False, token.name_key
+        )
 
     def report_file_read(self, begun_ns: int) -> None:
         """Report to the client when the entries of a file were read."""

@@ -140,7 +140,7 @@ def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
 
 
 def _begin(send: Send, run: WorkerRun, item: tuple[Any, ...]) -> None:
-    send(_probe.attempt_begin(run.run_id, run.client, (), item, run.name_key))
+    send(_probe.attempt_begin(run.run_id, run.client, (), item, False, run.name_key))
 
 
 def _end(send: Send, run: WorkerRun, error: BaseException | None) -> None:

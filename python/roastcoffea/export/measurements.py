@@ -110,7 +110,12 @@ def read_files(folder: Path) -> tuple[dict[str, Any], float, float]:
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{what} file not found: {folder / name}")
     t0, t1 = _read_timing(folder / TIMING)
-    document = json.loads((folder / METRICS).read_text(encoding="utf-8"))
+    path = folder / METRICS
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        text = f"{path}: {error.msg}"
+        raise json.JSONDecodeError(text, error.doc, error.pos) from None
     if not isinstance(document, dict):
         raise ValueError(f"Metrics in {folder / METRICS} are no JSON object")
     return document, t0, t1

@@ -167,10 +167,12 @@ static const char *cause_of(struct tail_search *search, size_t row, double took_
         return "tried again";
     if (!is_long(search, took_s))
         return "began late";
-    if (column_of(search, ROAST_COLUMN_num_events, row) > 1.5 * search->median_events)
-        return "more events";
-    return roast__slow_chunk_cause(&search->typical, search->ctx, row,
-                                   took_s - search->median_s, &search->hosts);
+    double excess_s = took_s - search->median_s;
+    double events = column_of(search, ROAST_COLUMN_num_events, row);
+    if ((events / search->median_events - 1) * search->median_s > excess_s / 2)
+        return "more events"; /* at the usual rate */
+    return roast__slow_chunk_cause(&search->typical, search->ctx, row, excess_s,
+                                   &search->hosts);
 }
 
 static int32_t host_of(const struct roast_run *run, size_t row)

@@ -159,6 +159,12 @@ static double median_of(struct roast_sample_set *set)
 
 /* ---- a measure ------------------------------------------------------------------- */
 
+/* Outside process() none of the user's code runs. */
+static bool is_of_process(enum roast_measure measure)
+{
+    return measure != ROAST_MEASURE_outside_cpu_per_event;
+}
+
 static const char *why_not(const struct roast_contrast *contrast,
                            const struct roast_match *match,
                            const struct roast_offset *offset)
@@ -180,6 +186,14 @@ static bool are_paired(size_t pairs, size_t a_chunks, size_t b_chunks)
     size_t most = a_chunks > b_chunks ? a_chunks : b_chunks;
 
     return pairs >= ROAST_FEWEST_CHUNKS && (double)pairs >= paired_share * (double)most;
+}
+
+/* Keeps the medians alone. */
+static void forget(struct roast_contrast *contrast, const char *why)
+{
+    contrast->ratio = contrast->low = contrast->high = NAN;
+    contrast->change = ROAST_CHANGE_UNKNOWN;
+    contrast->why = why;
 }
 
 static int contrast_measure(struct roast_contrast *out, const struct roast_match *match,
@@ -208,7 +222,7 @@ static int contrast_measure(struct roast_contrast *out, const struct roast_match
     out->a_median = median_of(&a);
     out->b_median = median_of(&b);
     out->why = why_not(out, match, &offset);
-    out->ratio = out->low = out->high = NAN;
+    forget(out, out->why);
     if (!out->why) {
         out->ratio = exp(offset.value);
         out->low = exp(offset.low);
@@ -249,17 +263,23 @@ static double slice_of(const struct roast_side *side, int slice)
 int roast_compare(struct roast_comparison *out, const struct roast_side *a,
                   const struct roast_side *b, roast_error *err)
 {
+    const struct roast_side sides[2] = {*a, *b};
     struct roast_match match;
     int status = roast__match_find(&match, a->chunks, b->chunks, err);
 
     *out = (struct roast_comparison){.first = ""};
-    for (int i = 0; status == ROAST_OK && i < ROAST_MEASURE_COUNT; i++)
-        status =
-            contrast_measure(&out->measures[i], &match, (enum roast_measure)i, err);
     for (int i = 0; i < ROAST_METRIC_COUNT; i++)
         out->metrics[i] = compared(metric_of(a, i), metric_of(b, i));
     for (int i = 0; i < ROAST_COMPARED_SLICES; i++)
         out->slices[i] = compared(slice_of(a, i), slice_of(b, i));
+    if (status == ROAST_OK)
+        roast__find_differences(out, &match, sides);
+    for (int i = 0; status == ROAST_OK && i < ROAST_MEASURE_COUNT; i++) {
+        enum roast_measure measure = (enum roast_measure)i;
+        status = contrast_measure(&out->measures[i], &match, measure, err);
+        if (*out->differs[ROAST_DIFFERS_processor] && is_of_process(measure))
+            forget(&out->measures[i], "the runs are of different processors");
+    }
     if (status == ROAST_OK)
         roast__compare_first(out);
     roast__match_release(&match);

@@ -34,6 +34,15 @@ struct roast_match {
     bool any_shared;
 };
 
+/* Fills `processors` and `differs`. The metrics are set. */
+void roast__find_differences(struct roast_comparison *out,
+                             const struct roast_match *match,
+                             const struct roast_side sides[2]);
+
+/* The text of a note of a side, cut to fit; "": none. */
+void roast__side_note(char *out, size_t out_bytes, const struct roast_side *side,
+                      enum roast_note_group group, const char *name);
+
 int roast__match_find(struct roast_match *match, const roast_table *a,
                       const roast_table *b, roast_error *err);
 void roast__match_release(struct roast_match *match);

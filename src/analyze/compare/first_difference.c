@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* first_difference.c - the most important difference of two runs, as a sentence.
  *
- * Failures come first, then lost workers: they explain the other differences. Then the
- * size of chunks, and a slower machine. Then the slice of the budget that grew most per
+ * Failures come first, then lost workers: they explain the other differences. Then what
+ * the runs differ in: then neither is better. Then a slower machine. Then the slice of the budget that grew most per
  * event, if the sum grew by more than the noise of a shared machine. Then improvements,
  * unless chunks take more CPU time; then measures that grew significantly. */
 #include "analyze/compare/first_difference.h"
@@ -15,9 +15,6 @@
 
 /* Thread-seconds per event of two runs of the same code usually differ by less. */
 static const double budget_noise = 0.05;
-
-/* Beyond this ratio of chunk sizes, the fixed cost per chunk changes the cost per event. */
-static const double size_ratio = 1.3;
 
 /* Smaller changes are not reported: of several measures one often exceeds its noise. */
 static const double measure_noise = 0.01;
@@ -136,13 +133,45 @@ static bool put_better(struct roast_comparison *out)
                arrow_of(slice.a, slice.b).text);
 }
 
-/* Whether the sizes of chunks differ so much that costs per event cannot be compared. */
-static bool differ_in_size(const struct roast_comparison *comparison)
-{
-    const struct roast_compared *size =
-        &comparison->metrics[ROAST_METRIC_chunk_events_mean];
+/* ---- runs that differ in what they did -------------------------------------------- */
 
-    return size->a > size->b * size_ratio || size->b > size->a * size_ratio;
+static bool differ_in(const struct roast_comparison *comparison,
+                      enum roast_difference difference)
+{
+    return *comparison->differs[difference] != '\0';
+}
+
+static bool put_processors(struct roast_comparison *out)
+{
+    if (!differ_in(out, ROAST_DIFFERS_processor))
+        return false;
+    return put(out, "The runs are of different processors (%s): neither is better.",
+               out->differs[ROAST_DIFFERS_processor]);
+}
+
+/* Costs per event are those of chunks of the same datasets; of the whole runs they would
+ * be those of another mix. */
+static bool put_files(struct roast_comparison *out)
+{
+    enum roast_measure main = roast_compare_main(out);
+    const struct roast_contrast *measure = &out->measures[main];
+
+    if (!differ_in(out, ROAST_DIFFERS_fileset))
+        return false;
+    if (measure->why)
+        return put(out, "The runs read different files: neither is better; %s: %s.",
+                   roast_measure_info(main)->shown, measure->why);
+    if (measure->change == ROAST_CHANGE_NONE)
+        return put(out,
+                   "The runs read different files. In chunks of the same datasets, the "
+                   "%s does not differ beyond the noise.",
+                   roast_measure_info(main)->shown);
+    return put(
+        out,
+        "The runs read different files. In chunks of the same datasets, the %s is "
+        "%+.1f %% in B, %+.1f to %+.1f.",
+        roast_measure_info(main)->shown, 100 * (measure->ratio - 1),
+        100 * (measure->low - 1), 100 * (measure->high - 1));
 }
 
 static bool put_size(struct roast_comparison *out)
@@ -150,13 +179,16 @@ static bool put_size(struct roast_comparison *out)
     const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
     struct budget_change change = budget_change_of(out);
 
-    if (!differ_in_size(out) || !exceeds_noise(change.a_s, change.b_s))
+    if (!differ_in(out, ROAST_DIFFERS_chunksize))
         return false;
-    return put(
-        out,
-        "First look at the chunksize: %.0f events per chunk in B, %.0f in A; %s of "
-        "worker time per event.",
-        size->b, size->a, arrow_of(change.a_s, change.b_s).text);
+    if (!isfinite(change.a_s) || !isfinite(change.b_s))
+        return put(
+            out, "First look at the chunksize: %.0f events per chunk in B, %.0f in A.",
+            size->b, size->a);
+    return put(out,
+               "First look at the chunksize: %.0f events per chunk in B, %.0f in A; %s "
+               "of worker time per event.",
+               size->b, size->a, arrow_of(change.a_s, change.b_s).text);
 }
 
 bool roast_compare_machine_slower(const struct roast_comparison *comparison)
@@ -166,7 +198,8 @@ bool roast_compare_machine_slower(const struct roast_comparison *comparison)
     const struct roast_contrast *outside =
         &comparison->measures[ROAST_MEASURE_outside_cpu_per_event];
 
-    return !differ_in_size(comparison) && inside->change == ROAST_CHANGE_MORE &&
+    return !differ_in(comparison, ROAST_DIFFERS_chunksize) &&
+           inside->change == ROAST_CHANGE_MORE &&
            outside->change == ROAST_CHANGE_MORE && outside->ratio > 1 + budget_noise &&
            outside->high >= inside->low && inside->high >= outside->low;
 }
@@ -228,7 +261,8 @@ void roast__compare_first(struct roast_comparison *out)
     if (put_more_of(out, ROAST_METRIC_num_failed_or_lost,
                     "chunks and files that failed or were lost") ||
         put_more_of(out, ROAST_METRIC_num_lost_workers, "workers that were lost") ||
-        put_size(out) || put_machine(out) || put_slice(out) ||
+        put_processors(out) || put_files(out) || put_size(out) || put_machine(out) ||
+        put_slice(out) ||
         (!takes_more_cpu(out) && (put_better(out) || put_less(out))) ||
         put_measure(out) || put_better(out))
         return;

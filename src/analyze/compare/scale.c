@@ -8,10 +8,11 @@
  * the runs to the fits with and without fixed terms; with as many runs as unknowns they
  * are not known, and `why` has that reason. */
 #include <math.h>
+#include <string.h>
 
+#include "analyze/compare/compare.h"
 #include "analyze/summary.h"
 #include "base/mem.h"
-#include "roast/compare.h"
 
 enum { TERMS = 3 };
 
@@ -217,6 +218,14 @@ static size_t count_different(const struct roast_scaling *scaling, size_t *usabl
     return different;
 }
 
+/* The maximum of the law, or 1 where it falls from the first thread on; NaN: none. */
+static double best_threads_of(double sigma, double kappa)
+{
+    if (sigma >= 1)
+        return sigma > 1 || kappa > 0 ? 1 : (double)NAN;
+    return kappa > 0 ? fmax(1, sqrt((1 - sigma) / kappa)) : (double)NAN;
+}
+
 static void fit_law(struct roast_scaling *out)
 {
     static const bool all_free[TERMS] = {true, true, true};
@@ -242,9 +251,7 @@ static void fit_law(struct roast_scaling *out)
         both(share_of(&best, 1, factor), share_of(&unconstrained, 1, free_factor));
     out->kappa =
         both(share_of(&best, 2, factor), share_of(&unconstrained, 2, free_factor));
-    out->best_threads = out->kappa.value > 0 && out->sigma.value < 1
-                            ? sqrt((1 - out->sigma.value) / out->kappa.value)
-                            : NAN;
+    out->best_threads = best_threads_of(out->sigma.value, out->kappa.value);
     for (size_t i = 0; i < out->count; i++) {
         double n = out->points[i].threads;
         double cost =
@@ -277,35 +284,108 @@ static struct roast_scale_point point_of(const roast_summary *summary)
     };
 }
 
-int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries,
-                size_t count, roast_error *err)
+/* The mean of all runs with these threads. */
+static struct roast_scale_point mean_point(const struct roast_scaling *scaling,
+                                           double threads)
+{
+    struct roast_scale_point mean = {.threads = threads};
+    double runs = 0;
+
+    for (size_t i = 0; i < scaling->count; i++) {
+        const struct roast_scale_point *point = &scaling->points[i];
+        if (!is_usable(point) || fabs(point->threads - threads) >= 0.1)
+            continue;
+        mean.event_rate += point->event_rate;
+        mean.workers += point->workers;
+        runs++;
+    }
+    mean.event_rate /= runs;
+    mean.workers /= runs;
+    mean.efficiency = mean.fitted = mean.chunk_events = NAN;
+    return mean;
+}
+
+const char *roast_trend_name(enum roast_trend trend)
+{
+    static const char *const names[] = {"unknown", "grows", "flat", "falls"};
+
+    return names[trend];
+}
+
+static void find_trend(struct roast_scaling *out)
+{
+    static const double noise = 0.05;
+    double fewest = INFINITY, most = 0;
+
+    for (size_t i = 0; i < out->count; i++) {
+        if (!is_usable(&out->points[i]))
+            continue;
+        fewest = fmin(fewest, out->points[i].threads);
+        most = fmax(most, out->points[i].threads);
+    }
+    if (most == 0)
+        return;
+    out->few = out->best = mean_point(out, fewest);
+    out->many = mean_point(out, most);
+    for (size_t i = 0; i < out->count; i++) {
+        const struct roast_scale_point *point = &out->points[i];
+        if (!is_usable(point))
+            continue;
+        struct roast_scale_point mean = mean_point(out, point->threads);
+        if (mean.event_rate > out->best.event_rate)
+            out->best = mean;
+    }
+    if (most < fewest + 0.1)
+        return;
+    if (out->many.event_rate < out->best.event_rate * (1 - noise))
+        out->trend = ROAST_TREND_FALLS;
+    else if (out->many.event_rate > out->few.event_rate * (1 + noise))
+        out->trend = ROAST_TREND_GROWS;
+    else
+        out->trend = ROAST_TREND_FLAT;
+}
+
+/* REFUSED if two runs are of different processors. Runs that do not know theirs may be
+ * of any. */
+static int check_processors(const struct roast_side *runs, size_t count,
+                            roast_error *err)
+{
+    char first[ROAST_PROCESSOR_BYTES] = "";
+    char other[ROAST_PROCESSOR_BYTES];
+
+    for (size_t i = 0; i < count; i++) {
+        roast__side_note(other, sizeof(other), &runs[i], ROAST_NOTES_run, "processor");
+        if (!*first)
+            memcpy(first, other, sizeof(first));
+        else if (*other && strcmp(first, other) != 0)
+            return roast_error_set(err, ROAST_REFUSED,
+                                   "the runs are of different processors, %.80s and "
+                                   "%.80s",
+                                   first, other);
+    }
+    return ROAST_OK;
+}
+
+int roast_scale(struct roast_scaling *out, const struct roast_side *runs, size_t count,
+                bool mix, roast_error *err)
 {
     *out = (struct roast_scaling){.best_threads = NAN};
+    int status = check_processors(runs, count, mix ? NULL : err);
+    bool differ = status < 0;
+    if (differ && !mix)
+        return status;
     out->points = roast__alloc((count + 1) * sizeof(out->points[0]));
     if (!out->points)
         return roast_error_set(err, ROAST_NO_MEMORY, "%zu runs", count);
     out->count = count;
     for (size_t i = 0; i < count; i++)
-        out->points[i] = point_of(summaries[i]);
-    /* The reference is the mean rate of the runs with the fewest threads. */
-    double fewest = INFINITY;
-    double rate = 0;
-    size_t runs = 0;
-    for (size_t i = 0; i < out->count; i++)
-        if (is_usable(&out->points[i]))
-            fewest = fmin(fewest, out->points[i].threads);
-    for (size_t i = 0; i < out->count; i++) {
-        const struct roast_scale_point *point = &out->points[i];
-        if (is_usable(point) && point->threads < fewest + 0.1) {
-            rate += point->event_rate / point->threads;
-            runs++;
-        }
-    }
+        out->points[i] = point_of(runs[i].summary);
+    find_trend(out);
+    double per_thread = out->few.event_rate / out->few.threads;
     for (size_t i = 0; i < out->count; i++) {
         struct roast_scale_point *point = &out->points[i];
         if (is_usable(point))
-            point->efficiency =
-                point->event_rate / point->threads / (rate / (double)runs);
+            point->efficiency = point->event_rate / point->threads / per_thread;
     }
     fit_law(out);
     /* Rates per event include the fixed cost per chunk. */
@@ -317,7 +397,9 @@ int roast_scale(struct roast_scaling *out, const roast_summary *const *summaries
         least = fmin(least, out->points[i].chunk_events);
         most = fmax(most, out->points[i].chunk_events);
     }
-    if (most > size_ratio * least)
+    if (differ)
+        out->remark = "the processors of the runs differ, which also changes rates";
+    else if (most > size_ratio * least)
         out->remark = "the chunk sizes of the runs differ, which also changes rates";
     return ROAST_OK;
 }

@@ -28,6 +28,7 @@ struct fitting {
     double chunks; /* with events */
     double events;
     double per_chunk_s; /* sum of the seconds known not to depend on events */
+    double fixed_s;     /* the same of all chunks, the first ones too */
     double largest;     /* chunk, in events */
     struct roast_linear_fit variable; /* seconds that may depend on events */
     struct roast_linear_fit all;
@@ -92,7 +93,10 @@ static void add_chunk(struct fitting *fitting, const struct roast_summary_contex
     fitting->chunks++;
     fitting->events += events;
     fitting->largest = fmax(fitting->largest, events);
-    if (is_first || !split_chunk(ctx, row, split))
+    if (!split_chunk(ctx, row, split))
+        return;
+    fitting->fixed_s += split[0];
+    if (is_first)
         return;
     fitting->per_chunk_s += split[0];
     roast__fit_add(&fitting->variable, events, split[1]);
@@ -197,6 +201,7 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     double merging_s = 0;
     model->chunks = fitting.chunks;
     model->events = fitting.events;
+    model->fixed_s = fitting.fixed_s;
     if (budget->schedule.has_scheduler)
         merging_s = budget->total[ROAST_SLICE_reduce];
     /* in other phases no chunks are sent */

@@ -27,9 +27,10 @@ struct roast_chunk_model {
     double events; /* in them */
     double per_chunk_s;
     double per_event_s;
-    double dispatch_s;   /* thread-seconds from sending a chunk to its start */
-    double spread;       /* standard deviation of a chunk's seconds / its seconds */
-    double threads;      /* average over the run */
+    double fixed_s;    /* of all chunks, independent of events: on a core or storage */
+    double dispatch_s; /* thread-seconds from sending a chunk to its start */
+    double spread;     /* standard deviation of a chunk's seconds / its seconds */
+    double threads;    /* average over the run */
     double current_size; /* chunksize of the Runner, or events of the largest chunk */
     struct roast_file_sizes
         *sizes; /* owned; a file counts once per call of the Runner */

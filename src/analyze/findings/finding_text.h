@@ -16,6 +16,10 @@ void roast__set_text(struct roast_finding *finding, const char *name,
 void roast__set_file(struct roast_finding *finding, const char *name,
                      struct roast_str file);
 
+/* {client}: "notebook" where the client runs in a kernel; else not set. */
+void roast__set_client(const struct roast_rule_input *input,
+                       struct roast_finding *finding);
+
 /* "1 chunk", "5 chunks" */
 void roast__set_count(struct roast_finding *finding, const char *name, double count,
                       const char *noun);

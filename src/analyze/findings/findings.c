@@ -10,6 +10,7 @@
 
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
+#include "analyze/record_iter.h"
 #include "base/mem.h"
 
 static const struct rule {
@@ -57,14 +58,29 @@ bool roast__saves_enough(const struct roast_rule_input *input, double seconds)
            seconds * 1e3 >= LIMIT_SAVES_MS;
 }
 
-double roast__saves(const struct roast_rule_input *input,
-                    const struct roast_schedule_change *change)
+/* NULL when out of memory. */
+static const struct roast_schedule_model *schedule_of(
+    const struct roast_rule_input *input)
 {
     if (!*input->schedule)
         *input->schedule = roast__schedule_model_new(input->ctx);
     input->ctx->summary->failed |= !*input->schedule;
-    return *input->schedule ? roast__schedule_model_saves(*input->schedule, change)
-                            : NAN;
+    return *input->schedule;
+}
+
+double roast__saves(const struct roast_rule_input *input,
+                    const struct roast_schedule_change *change)
+{
+    const struct roast_schedule_model *model = schedule_of(input);
+
+    return model ? roast__schedule_model_saves(model, change) : NAN;
+}
+
+double roast__waits_for(const struct roast_rule_input *input, enum roast_slice kind)
+{
+    const struct roast_schedule_model *model = schedule_of(input);
+
+    return model ? roast__schedule_model_waits(model, kind) : NAN;
 }
 
 double roast__saves_cost(const struct roast_rule_input *input,
@@ -85,6 +101,22 @@ double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric)
 {
     return roast__summary_metric(input->ctx->summary, metric);
+}
+
+double roast__threads_per_worker(const struct roast_summary_context *ctx)
+{
+    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
+    struct roast_record_iter iter = {
+        .ctx = ctx, .fields = ROAST_FIELD_BIT(concurrency), .roles = ROAST_ROLES_ALL};
+    double threads = 0, most = 1;
+
+    for (size_t i = 0; i < sessions->count; i++)
+        threads += (double)sessions->items[i].threads;
+    if (sessions->count > 0)
+        return threads / (double)sessions->count;
+    while (roast__record_iter_next(&iter))
+        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
+    return most;
 }
 
 /* ---- ranking --------------------------------------------------------------------- */

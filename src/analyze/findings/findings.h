@@ -65,12 +65,17 @@ double roast__saves(const struct roast_rule_input *input,
                     const struct roast_schedule_change *change);
 double roast__saves_cost(const struct roast_rule_input *input,
                          const struct roast_finding *finding);
+/* Thread-seconds that passed before jobs of a kind were sent and began. */
+double roast__waits_for(const struct roast_rule_input *input, enum roast_slice kind);
 double roast__percent_of_chunk_time(const struct roast_rule_input *input,
                                     double seconds);
 
 /* A metric; NaN: absent. */
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric);
+
+/* Mean of the workers of a cluster, or the most chunks at once in a process of a pool. */
+double roast__threads_per_worker(const struct roast_summary_context *ctx);
 
 /* Fills the table `verdict` from the table `findings`. */
 void roast__write_verdict(const struct roast_rule_input *input);

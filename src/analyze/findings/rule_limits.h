@@ -37,6 +37,10 @@ enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SAVES_MS = 200, LIMIT_SHOWN_PERCENT = 1 };
 /* What remains of decompressing after files were rewritten with ZSTD, in percent. */
 enum { LIMIT_ZSTD_OF_LZMA_PERCENT = 15, LIMIT_ZSTD_OF_ZLIB_PERCENT = 50 };
 
+/* CPU time of threads that are not those of chunks: seconds, and percent of the CPU time
+ * of these. */
+enum { LIMIT_OTHER_CPU_S = 2, LIMIT_OTHER_CPU_PERCENT = 25 };
+
 /* Of chunks. */
 enum {
     LIMIT_MANY_CHUNKS = 5, /* per thread */
@@ -59,6 +63,8 @@ enum {
     LIMIT_GROWTH_LATER_PERCENT = 50, /* of its slope, over the second half of them */
     LIMIT_GROWTH_CHUNKS = 6,         /* per process */
     LIMIT_SPILLED_MB = 10,
+    LIMIT_CLIENT_GROWTH_MB = 200, /* of the client, while outputs arrive */
+    LIMIT_CLIENT_SAMPLES = 6,     /* meanwhile */
 };
 
 #endif

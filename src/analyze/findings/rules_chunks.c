@@ -145,38 +145,91 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
     set_memory_change(finding, model, &merged, best);
 }
 
+/* Neither larger chunks nor larger files are possible: a small input, or memory. */
+void roast__rule_small_input(const struct roast_rule_input *input,
+                             struct roast_finding *finding)
+{
+    struct roast_finding others[2] = {{.saves_s = NAN}, {.saves_s = NAN}};
+    double storage_s = roast__input_metric(input, ROAST_METRIC_storage_wait_seconds);
+    double gil_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
+
+    roast__add_cost(input, finding, ROAST_SLICE_open);
+    roast__add_cost(input, finding, ROAST_SLICE_form);
+    roast__add_cost(input, finding, ROAST_SLICE_result);
+    /* waits have findings of their own */
+    finding->cost_s = fmin(finding->cost_s, input->model.fixed_s) -
+                      (storage_s > 0 ? storage_s : 0) - (gil_s > 0 ? gil_s : 0);
+    double percent = finding->cost_s / input->offered_s * 100;
+    if (!(percent >= LIMIT_SHORT_COST_PERCENT) ||
+        !roast__is_significant(input, finding->cost_s))
+        return;
+    roast__rule_chunks_too_small(input, &others[0]);
+    roast__rule_files_too_small(input, &others[1]);
+    if (others[0].found || others[1].found)
+        return;
+    finding->found = true;
+    finding->saves_s = NAN;
+    roast__set_number(finding, "seconds", finding->cost_s, "s");
+    roast__set_number(finding, "percent", percent, "%");
+    roast__set_number(finding, "each", finding->cost_s / input->model.chunks, "s");
+    roast__set_count(finding, "chunks", input->model.chunks, "chunk");
+    if (input->model.is_memory_short)
+        finding->advice = "more memory per worker, and then larger chunks";
+}
+
 /* ---- short tasks ----------------------------------------------------------------- */
 
-/* Tasks of chunks, or of whatever else the run sent to its workers. */
+/* Tasks of chunks, or of what else the run sent to its workers. */
 struct short_tasks {
+    enum roast_slice kind;
     double count;
     double seconds; /* of one */
     double cost_s;  /* threads that waited for them, while there were any */
 };
 
+static struct short_tasks tasks_of_kind(const struct roast_rule_input *input,
+                                        enum roast_slice kind)
+{
+    const struct roast_schedule *schedule = &input->ctx->budget->schedule;
+    struct short_tasks tasks = {.kind = kind};
+    double worked_s = 0;
+
+    for (size_t i = 0; i < schedule->job_count; i++) {
+        const struct roast_job *job = &schedule->jobs[i];
+        if (job->kind != kind)
+            continue;
+        tasks.count++;
+        worked_s += roast__seconds_between(job->start_ns, job->stop_ns);
+    }
+    tasks.seconds = worked_s / tasks.count;
+    return tasks;
+}
+
 /* Whether tasks are so short that sending them costs more than it should. */
 static bool are_tasks_short(const struct roast_rule_input *input,
                             struct short_tasks *tasks)
 {
+    static const enum roast_slice kinds[] = {ROAST_SLICE_unexplained,
+                                             ROAST_SLICE_other};
     const struct roast_budget *budget = input->ctx->budget;
     const roast_slices *by_phase = budget->by_phase;
-    double worked_s = 0;
 
     *tasks = (struct short_tasks){0};
-    for (size_t i = 0; i < budget->schedule.job_count; i++) {
-        const struct roast_job *job = &budget->schedule.jobs[i];
-        if (job->kind != ROAST_SLICE_unexplained && job->kind != ROAST_SLICE_other)
+    if (!roast__is_significant(
+            input, by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
+                       by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch] +
+                       by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_idle_starved]))
+        return false;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct short_tasks own = tasks_of_kind(input, kinds[i]);
+        if (!(own.seconds * 1e3 < LIMIT_SHORT_TASK_MS) ||
+            own.count < LIMIT_MANY_CHUNKS * peak_threads(input))
             continue;
-        tasks->count++;
-        worked_s += roast__seconds_between(job->start_ns, job->stop_ns);
+        own.cost_s = roast__waits_for(input, kinds[i]);
+        if (own.cost_s > tasks->cost_s)
+            *tasks = own;
     }
-    tasks->seconds = worked_s / tasks->count;
-    tasks->cost_s = by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] +
-                    by_phase[ROAST_PHASE_TAIL][ROAST_SLICE_dispatch] +
-                    by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_idle_starved];
-    return tasks->seconds * 1e3 < LIMIT_SHORT_TASK_MS &&
-           tasks->count >= LIMIT_MANY_CHUNKS * peak_threads(input) &&
-           roast__is_significant(input, tasks->cost_s);
+    return roast__is_significant(input, tasks->cost_s);
 }
 
 void roast__rule_tasks_too_short(const struct roast_rule_input *input,
@@ -193,15 +246,17 @@ void roast__rule_tasks_too_short(const struct roast_rule_input *input,
     roast__set_number(finding, "waited", tasks.cost_s, "s");
     roast__set_number(finding, "seconds", tasks.seconds, "s");
     roast__set_count(finding, "tasks", tasks.count, "task");
-    if (!(model->chunks > 0)) { /* tasks of the user's own */
-        double together = ceil(LIMIT_TARGET_TASK_S / tasks.seconds);
+    if (tasks.kind == ROAST_SLICE_other) { /* the user's own */
+        double per_thread = ceil(tasks.count / peak_threads(input));
+        double together = fmin(ceil(LIMIT_TARGET_TASK_S / tasks.seconds), per_thread);
         const struct roast_schedule_change fewer = {.slices = finding->cost_slices,
                                                     .part = 1 - 1 / together};
         finding->saves_s = roast__saves(input, &fewer);
         finding->found = roast__saves_enough(input, finding->saves_s);
         roast__set_integer(finding, "together", together);
+        roast__set_number(finding, "lasting", together * tasks.seconds, "s");
         finding->advice = "more work in each task: {together} of these calls in one "
-                          "take about 2 s";
+                          "take about {lasting}";
         return;
     }
     /* Where the model has no better size: tasks of the usual length, at most one per
@@ -213,7 +268,7 @@ void roast__rule_tasks_too_short(const struct roast_rule_input *input,
     finding->saves_s = saved_by(input, size);
     finding->found = size > model->current_size && finding->saves_s > 0 &&
                      roast__chunk_model_fits(model, size);
-    roast__set_count(finding, "chunks", model->chunks, "chunk");
+    roast__set_count(finding, "chunks", tasks.count, "chunk");
     set_chunksizes(input, finding, size);
     set_memory_change(finding, model, model, size);
 }

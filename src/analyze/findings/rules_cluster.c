@@ -80,7 +80,7 @@ void roast__rule_merging(const struct roast_rule_input *input,
 /* ---- the client ------------------------------------------------------------------ */
 
 /* "notebook" where the client runs in a kernel; without it the titles say "script". */
-static void set_client(const struct roast_rule_input *input,
+void roast__set_client(const struct roast_rule_input *input,
                        struct roast_finding *finding)
 {
     roast__set_text(finding, "client",
@@ -107,9 +107,15 @@ void roast__rule_client_imports(const struct roast_rule_input *input,
     finding->saves_s = phase_seconds(input, ROAST_PHASE_BEFORE);
     finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
-    if (input->on_cluster) /* else its workers are not there yet */
+    roast__set_client(input, finding);
+    if (input->on_cluster) {
         roast__set_number(finding, "threads", input->threads, "");
-    set_client(input, finding);
+        return;
+    }
+    finding->saves_s = NAN; /* its workers are not there yet: no thread waits */
+    finding->advice =
+        "that is code of your own, before the Runner: import less, or keep "
+        "what it computes for the next run";
 }
 
 void roast__rule_client_busy(const struct roast_rule_input *input,
@@ -121,7 +127,14 @@ void roast__rule_client_busy(const struct roast_rule_input *input,
                        phase_seconds(input, ROAST_PHASE_AFTER);
     finding->found = is_long_phase(input, finding, LIMIT_CLIENT_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
-    set_client(input, finding);
+    roast__set_client(input, finding);
+    if (input->on_cluster)
+        return;
+    finding->saves_s = NAN; /* no thread waits */
+    roast__set_text(finding, "place", roast_str_of("outside of the Runner"));
+    finding->advice =
+        "that is code of your own: see what it does between and after the "
+        "calls of the Runner";
 }
 
 void roast__rule_preprocessing(const struct roast_rule_input *input,

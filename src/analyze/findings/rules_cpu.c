@@ -4,6 +4,7 @@
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
 #include "analyze/record_iter.h"
+#include "analyze/recorded.h"
 #include "base/str.h"
 
 /* All slices of a chunk. */
@@ -24,23 +25,6 @@ static double split_part(const struct roast_rule_input *input, int part, double 
 }
 
 /* ---- threads --------------------------------------------------------------------- */
-
-/* Of the workers of a cluster, or the largest concurrency in a process of a pool. */
-static double threads_per_worker(const struct roast_summary_context *ctx)
-{
-    const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
-    struct roast_record_iter iter = {
-        .ctx = ctx, .fields = ROAST_FIELD_BIT(concurrency), .roles = ROAST_ROLES_COUNT};
-    double threads = 0, most = 1;
-
-    for (size_t i = 0; i < sessions->count; i++)
-        threads += (double)sessions->items[i].threads;
-    if (sessions->count > 0)
-        return threads / (double)sessions->count;
-    while (roast__record_iter_next(&iter))
-        most = fmax(most, (double)iter.rec.values[ROAST_FIELD_concurrency].u64);
-    return most;
-}
 
 /* CPUs that a process may use, from its facts; NaN: not known. */
 static double cpus_of(struct roast_str facts)
@@ -102,12 +86,14 @@ void roast__rule_gil(const struct roast_rule_input *input,
     double waited_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
     double percent = roast__percent_of_chunk_time(input, waited_s);
     double workers = roast__input_metric(input, ROAST_METRIC_peak_workers);
-    double threads = threads_per_worker(input->ctx);
     double all, runqueue_s = split_part(input, ROAST_COL_chunk_split_runqueue, &all);
 
     /* a thread without a core does not run into the GIL */
-    if (threads <= 1 || !(waited_s * 100 >= LIMIT_GIL_PERCENT * (all - runqueue_s)) ||
+    if (!(waited_s * 100 >= LIMIT_GIL_PERCENT * (all - runqueue_s)) ||
         !roast__is_significant(input, waited_s))
+        return;
+    double threads = roast__threads_per_worker(input->ctx);
+    if (threads <= 1)
         return;
     finding->cost_slices = chunk_slices;
     finding->cost_s = waited_s;
@@ -152,6 +138,29 @@ void roast__rule_overloaded(const struct roast_rule_input *input,
     }
     if (input->on_cluster && !on_client_host)
         roast__set_text(finding, "nodes", roast_str_of("nodes"));
+}
+
+void roast__rule_other_threads(const struct roast_rule_input *input,
+                               struct roast_finding *finding)
+{
+    const struct roast_column *columns = input->ctx->run->attempts.columns;
+    double other_s = roast__input_metric(input, ROAST_METRIC_other_threads_cpu_seconds);
+    double own_s = 0;
+
+    for (size_t row = 0; row < input->ctx->run->attempts.count; row++) {
+        double ns = roast__column_number(&columns[ROAST_COLUMN_task_cpu_ns], row);
+        own_s += roast__is_chunk(input->ctx, row) && ns > 0 ? ns / 1e9 : 0;
+    }
+    /* threads of a worker may have run other tasks meanwhile */
+    if (roast__threads_per_worker(input->ctx) > 1)
+        other_s -=
+            input->slices[ROAST_SLICE_reduce] + input->slices[ROAST_SLICE_preprocess] +
+            input->slices[ROAST_SLICE_other] + input->slices[ROAST_SLICE_foreign];
+    finding->cost_s = NAN;
+    finding->found = other_s >= LIMIT_OTHER_CPU_S &&
+                     other_s * 100 >= LIMIT_OTHER_CPU_PERCENT * own_s;
+    roast__set_number(finding, "other", other_s, "s");
+    roast__set_number(finding, "own", own_s, "s");
 }
 
 void roast__rule_garbage_collection(const struct roast_rule_input *input,

@@ -172,6 +172,22 @@ static void set_result(const struct roast_rule_input *input,
     roast__set_text(finding, "again", roast_str_of(again[roast__rerun_way(run)]));
 }
 
+/* What a process that ran out of memory needs. Items keep their size. */
+static void set_room(const struct roast_rule_input *input,
+                     struct roast_finding *finding, bool resolved)
+{
+    bool items = roast__rerun_way(input->ctx->run) == ROAST_RERUN_ITEMS && !resolved;
+    bool threads = roast__threads_per_worker(input->ctx) > 1;
+
+    roast__set_text(
+        finding, "room",
+        roast_str_of(items && threads ? "fewer threads per process or more memory"
+                     : items          ? "more memory"
+                     : threads
+                         ? "smaller chunks, fewer threads per process or more memory"
+                         : "smaller chunks or more memory"));
+}
+
 static const char *advice_of(enum cause cause, bool resolved)
 {
     static const char *const missing[CAUSES] = {
@@ -180,8 +196,7 @@ static const char *advice_of(enum cause cause, bool resolved)
                            "had not started; then {again}",
         [IN_PROCESS] = "{result}: process() raised it{?section}, fix that and "
                        "{again}",
-        [OUT_OF_MEMORY] = "{result}: smaller chunks or fewer threads per worker, and "
-                          "{again}",
+        [OUT_OF_MEMORY] = "{result}: {room}, and {again}",
         [UNKNOWN_CAUSE] = "{result}: {again}",
     };
     static const char *const retried[CAUSES] = {
@@ -191,8 +206,7 @@ static const char *advice_of(enum cause cause, bool resolved)
         [BEFORE_PROCESS] = "they succeeded when tried again; process() had not started",
         [IN_PROCESS] = "they succeeded when tried again; process() raised "
                        "it{?section} and may do so again",
-        [OUT_OF_MEMORY] = "they succeeded when tried again; smaller chunks or fewer "
-                          "threads per worker leave more memory",
+        [OUT_OF_MEMORY] = "they succeeded when tried again; the next run needs {room}",
         [UNKNOWN_CAUSE] = "they succeeded when tried again",
     };
 
@@ -250,7 +264,10 @@ void roast__rule_failures(const struct roast_rule_input *input,
         roast__set_from_pattern(finding, "section", " in {path}");
     }
     set_result(input, finding);
-    finding->advice = advice_of(cause_of(input, table, first), resolved);
+    enum cause cause = cause_of(input, table, first);
+    if (cause == OUT_OF_MEMORY)
+        set_room(input, finding, resolved);
+    finding->advice = advice_of(cause, resolved);
 }
 
 /* ---- dead workers ---------------------------------------------------------------- */
@@ -337,9 +354,13 @@ void roast__rule_workers_died(const struct roast_rule_input *input,
     if (host.data)
         roast__set_text(finding, "host", host);
     if (count_ended(lost, ROAST_LEAVE_memory) > 0)
-        finding->advice = "memory_limit={suggested_memory} per worker, fewer threads "
-                          "per worker, or smaller chunks // more memory per worker, "
-                          "fewer threads per worker, or smaller chunks";
+        finding->advice =
+            roast__threads_per_worker(input->ctx) > 1
+                ? "memory_limit={suggested_memory} per worker, fewer threads per "
+                  "worker, or smaller chunks // more memory per worker, fewer threads "
+                  "per worker, or smaller chunks"
+                : "memory_limit={suggested_memory} per worker, or smaller chunks // "
+                  "more memory per worker, or smaller chunks";
     else if (count_ended(lost, ROAST_LEAVE_silent) > 0)
         finding->advice = "the workers of {host} were cut off or killed from outside: "
                           "see the batch system's limits of time and memory // workers "

@@ -351,6 +351,23 @@ static int64_t replay(const struct roast_schedule_model *model,
     return roast__time_between(window->from_ns, end_ns);
 }
 
+double roast__schedule_model_waits(const struct roast_schedule_model *model,
+                                   enum roast_slice kind)
+{
+    double seconds = 0;
+
+    for (size_t i = 0; i < model->window_count; i++) {
+        const struct window *window = &model->windows[i];
+        for (size_t k = window->first; k < window->first + window->count; k++) {
+            uint32_t job = model->order[k].item;
+            const struct gap *gap = &model->gaps[job];
+            if (model->ctx->budget->schedule.jobs[job].kind == kind && !gap->first)
+                seconds += (double)(gap->dispatch_ns + gap->starved_ns) / 1e9;
+        }
+    }
+    return seconds;
+}
+
 double roast__schedule_model_wall(const struct roast_schedule_model *model)
 {
     return model->wall_s;

@@ -28,6 +28,11 @@ struct roast_schedule_model *roast__schedule_model_new(
     const struct roast_summary_context *ctx);
 void roast__schedule_model_free(struct roast_schedule_model *model);
 
+/* Seconds that threads waited for jobs of a kind (roast_job.kind) to be sent, while there
+ * were chunks; the first jobs of workers are left out. */
+double roast__schedule_model_waits(const struct roast_schedule_model *model,
+                                   enum roast_slice kind);
+
 /* The wall time of chunks that was measured, and the part of it that a change saves. */
 double roast__schedule_model_wall(const struct roast_schedule_model *model);
 double roast__schedule_model_saves(const struct roast_schedule_model *model,

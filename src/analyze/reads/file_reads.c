@@ -147,6 +147,8 @@ bool roast__file_reads_find(struct roast_file_reads *reads,
         int32_t file = search.trees.key_of[ctx->run->attempts.source[iter.row] + 1];
         struct roast_file_read *own = &reads->files[file];
         merge_facts(own, &iter);
+        if (!own->sizes.data && roast_record_has(&iter.rec, ROAST_FIELD_file_branches))
+            own->sizes = iter.rec.values[ROAST_FIELD_file_branches].str;
         if (!roast__record_iter_branches(&iter, &list))
             continue;
         own->has_reads = true;

@@ -22,6 +22,8 @@ struct roast_file_read {
     bool among_trees; /* other trees of the file were read too */
     bool has_facts;
     struct roast_file_facts facts;
+    struct roast_str
+        sizes;      /* blob of all its branches, borrows the run; absent: none */
     bool has_reads; /* some chunk recorded its reads; the fields below are valid then */
     bool has_bytes;
     double requested_bytes;

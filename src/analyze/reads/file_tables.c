@@ -6,7 +6,9 @@
  * with several trees has a row for each. */
 #include "analyze/formulas.h"
 #include "analyze/reads/file_reads.h"
+#include "analyze/tables/job.h"
 #include "base/buf.h"
+#include "base/mem.h"
 
 /* A mean over files. */
 struct mean {
@@ -73,6 +75,7 @@ static void put_all_metadata(const struct roast_summary_context *ctx,
         const struct roast_file_facts *facts = &file->facts;
         roast__table_row(table);
         put_name(table, AT(file), ctx, file);
+        roast__fill_text(table, AT(filename), roast__context_text(ctx, file->name));
         if (facts->kind != ROAST_FILE_UNKNOWN)
             roast__fill_string(table, AT(kind), roast_file_kind_name(facts->kind));
         if (facts->codec != ROAST_CODEC_UNKNOWN)
@@ -184,5 +187,47 @@ void roast__summarize_files(const struct roast_summary_context *ctx)
                        branch_mean.sum / branch_mean.count);
     roast__context_set(ctx, ROAST_METRIC_avg_bytes_read_percent,
                        byte_mean.sum / byte_mean.count);
+    roast__file_reads_release(&reads);
+}
+
+/* ---- all branches of files -------------------------------------------------------- */
+
+#undef AT
+#define AT(name) ROAST_COL_file_branches_##name
+
+static void put_branches(const struct roast_table_job *job,
+                         const struct roast_file_read *file)
+{
+    int64_t count = roast_branches_read(NULL, 0, file->sizes, NULL);
+    struct roast_branch *all =
+        count > 0 ? roast__alloc((size_t)count * sizeof(all[0])) : NULL;
+
+    if (all)
+        (void)roast_branches_read(all, (size_t)count, file->sizes, NULL);
+    else if (count > 0)
+        roast__table_fail(job->to);
+    for (int64_t i = 0; all && i < count && roast__table_ok(job->to); i++) {
+        if (!all[i].sizes_known)
+            continue;
+        roast__table_row(job->to);
+        put_name(job->to, AT(file), job->ctx, file);
+        roast__fill_text(job->to, AT(branch), all[i].name);
+        roast__fill_count(job->to, AT(compressed_bytes), all[i].file_bytes);
+        roast__fill_count(job->to, AT(uncompressed_bytes),
+                          all[i].file_uncompressed_bytes);
+    }
+    roast__free(all);
+}
+
+void roast__make_file_branches(const struct roast_table_job *job)
+{
+    struct roast_file_reads reads = {0};
+
+    if (!roast__file_reads_find(&reads, job->ctx))
+        roast__table_fail(job->to);
+    for (size_t i = 0; i < reads.count && roast__table_ok(job->to); i++) {
+        if (reads.files[i].sizes.data)
+            put_branches(job, &reads.files[i]);
+    }
     roast__file_reads_release(&reads);
 }

@@ -142,6 +142,25 @@ void roast__fileset_sort(struct roast_fileset *fileset)
     fileset->count = kept;
 }
 
+bool roast__fileset_has(const struct roast_fileset *sorted,
+                        const struct roast_str names[2])
+{
+    size_t low = 0, high = sorted->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct roast_fileset_file *file = &sorted->files[middle];
+        const struct roast_str here[2] = {roast__fileset_text(sorted, file->dataset),
+                                          roast__fileset_text(sorted, file->file)};
+        int order = roast__fileset_compare(here, names);
+        if (order == 0)
+            return true;
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return false;
+}
+
 /* ---- writing ------------------------------------------------------------------ */
 
 static void put_bytes(void *context, const void *bytes, size_t size_bytes)

@@ -71,6 +71,10 @@ bool roast__fileset_is_closed(struct roast_str json);
  * kept. */
 void roast__fileset_sort(struct roast_fileset *fileset);
 
+/* Whether a sorted fileset has a file: its dataset and its name. */
+bool roast__fileset_has(const struct roast_fileset *sorted,
+                        const struct roast_str names[2]);
+
 /* Appends a fileset as JSON, with the other members of the datasets in `given`. Both are
  * sorted. */
 void roast__fileset_write(struct roast_buf *out, const struct roast_fileset *fileset,

@@ -3,7 +3,7 @@
  *
  * The notes of call N, lines with fields separated by tabs:
  *
- *     N call     run HEX, processor NAME, postprocess changes, maxchunks N, part
+ *     N call     run HEX, processor NAME, postprocess changes, maxchunks N, part, reruns
  *     N given    the fileset (fileset_read.c)
  *     N items    dataset NAME, usermeta JSON, preload JSON: of the next files
  *                file NAME UUID [TREE]
@@ -13,6 +13,8 @@
  *     N result   in FILE STRETCH ...: the number of the file in `N items`
  *                records: those of successful chunks are in the result
  *                unknown: an error of the monitor
+ *     N moved    in FILE STRETCH ...: what a later call was given to run again
+ *     N moved files  the same as a fileset
  *
  * A stretch is "START SIZE COUNT": so many items of this size, one behind the other. */
 #include <inttypes.h>
@@ -105,6 +107,8 @@ static void read_call(struct roast_plan *plan, struct roast_str text)
             plan->changes_output = true;
         else if (roast__str_is(kind, "part"))
             plan->is_part = true;
+        else if (roast__str_is(kind, "reruns"))
+            plan->reruns = true;
         else if (roast__str_is(kind, "maxchunks") &&
                  !next_number(&line, &plan->max_chunks))
             plan->max_chunks = 0;
@@ -364,6 +368,8 @@ static bool find_missing(struct roast_plan *plan, const struct roast_items *done
 
     for (size_t i = 0; kept && i < plan->planned.count; i++) {
         struct roast_item item = plan->planned.items[i];
+        if (plan->files[item.file].moved)
+            continue;
         if (i == 0 || plan->planned.items[i - 1].file != item.file ||
             plan->planned.items[i - 1].start > item.start)
             at = first_behind(done, item.file);
@@ -405,7 +411,8 @@ static int find_unread(struct roast_plan *plan)
             has_all =
                 plan->max_chunks > 0 && items_of(plan, dataset) >= plan->max_chunks;
         }
-        if (!has_all && find_file(plan, order, names) == plan->file_count)
+        if (!has_all && !roast__fileset_has(&plan->moved, names) &&
+            find_file(plan, order, names) == plan->file_count)
             roast__fileset_add(&plan->unread,
                                roast__fileset_keep(&plan->unread, names[0]), names[1],
                                roast__fileset_text(given, file->tree));
@@ -414,6 +421,19 @@ static int find_unread(struct roast_plan *plan)
     roast__free(order);
     roast__fileset_sort(&plan->unread);
     return kept ? ROAST_OK : ROAST_NO_MEMORY;
+}
+
+static int read_moved_files(struct roast_plan *plan, struct roast_str text)
+{
+    int status = text.data ? roast__fileset_read(&plan->moved, text, NULL) : ROAST_OK;
+
+    roast__fileset_sort(&plan->moved);
+    for (size_t i = 0; i < plan->file_count && plan->moved.count > 0; i++) {
+        struct roast_plan_file *file = &plan->files[i];
+        const struct roast_str names[2] = {file->dataset, file->file};
+        file->moved = roast__fileset_has(&plan->moved, names);
+    }
+    return status;
 }
 
 /* ---- all ---------------------------------------------------------------------- */
@@ -452,6 +472,10 @@ int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
         forget_items(plan);
     if (status != ROAST_NO_MEMORY && plan->is_listed && plan->returned)
         status = read_result(&done, plan, run, result);
+    if (status == ROAST_OK && plan->is_listed)
+        status = read_result(&done, plan, run, note_of(run, call, "moved"));
+    if (status == ROAST_OK)
+        status = read_moved_files(plan, note_of(run, call, "moved files"));
     if (status == ROAST_BAD_DATA && plan->is_listed)
         forget_items(plan);
     if (status != ROAST_NO_MEMORY)
@@ -470,6 +494,7 @@ void roast__plan_release(struct roast_plan *plan)
 {
     roast__fileset_release(&plan->given);
     roast__fileset_release(&plan->unread);
+    roast__fileset_release(&plan->moved);
     roast__free(plan->files);
     roast__free(plan->planned.items);
     roast__free(plan->missing.items);

@@ -19,6 +19,7 @@ struct roast_plan_file {
     struct roast_str uuid;     /* hexadecimal digits */
     struct roast_str usermeta; /* JSON; absent: None */
     struct roast_str preload;
+    bool moved;   /* a later call ran the whole file again */
     bool inexact; /* its texts are not all that the item had */
     uint64_t planned_items;
     uint64_t missing_items; /* or parts of items */
@@ -46,6 +47,7 @@ struct roast_plan {
     uint64_t max_chunks;        /* per dataset; 0: no limit */
     bool is_listed;             /* the items are known */
     bool is_unlisted;           /* there are items, but they are not known */
+    bool reruns;                /* it ran again what an earlier call missed */
     bool returned;              /* the call gave a result */
     struct roast_fileset given; /* owned, sorted; empty: not known, or items */
     struct roast_plan_file *files; /* owned */
@@ -53,6 +55,7 @@ struct roast_plan {
     size_t file_cap;
     struct roast_items planned;  /* by file */
     struct roast_items missing;  /* in the same order */
+    struct roast_fileset moved;  /* owned, sorted: files that a later call ran again */
     struct roast_fileset unread; /* owned, sorted: files without items */
 };
 
@@ -69,7 +72,8 @@ void roast__plan_release(struct roast_plan *plan);
 static inline bool roast__plan_misses(const struct roast_plan *plan)
 {
     return plan->missing.count > 0 || plan->unread.count > 0 || plan->is_unlisted ||
-           (!plan->is_listed && !plan->returned);
+           (!plan->is_listed && !plan->returned &&
+            (plan->is_part || plan->given.count == 0));
 }
 
 /* What to do where the result of a run is not whole. */

@@ -14,7 +14,8 @@
 
 static bool cannot_add(const struct roast_plan *plan)
 {
-    return plan->returned && plan->changes_output && roast__plan_misses(plan);
+    return (plan->returned || plan->reruns) && plan->changes_output &&
+           roast__plan_misses(plan);
 }
 
 static int refuse_several(uint32_t first, uint32_t second, roast_error *err)
@@ -146,7 +147,7 @@ static int put_items(struct roast_buf *out, const struct roast_plan *plan,
     if (plan->is_unlisted)
         return refuse_unlisted(plan, err);
     if (!plan->is_listed && !plan->returned && plan->call > 0 &&
-        plan->unread.count == 0)
+        (plan->is_part || plan->given.count == 0))
         return roast_error_set(err, ROAST_REFUSED,
                                "call %" PRIu32 " of the Runner ended in preprocessing, "
                                "and its fileset is not known: run everything again",
@@ -223,7 +224,8 @@ static int put_files(struct roast_buf *out, const struct roast_plan *plan,
 
     if (plan->is_unlisted)
         return refuse_unlisted(plan, err);
-    if (plan->call > 0 && !plan->is_listed && !plan->returned && plan->given.count == 0)
+    if (!plan->is_listed && !plan->returned && plan->call > 0 &&
+        (plan->is_part || plan->given.count == 0))
         return roast_error_set(err, ROAST_REFUSED,
                                "the fileset of call %" PRIu32
                                " of the Runner is not known: run everything again",

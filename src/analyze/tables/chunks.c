@@ -103,6 +103,7 @@ static const struct {
     {ROAST_FIELD_rss_peak_bytes, AT(rss_peak_bytes), COUNT},
     {ROAST_FIELD_bytes_read, AT(bytes_read), COUNT},
     {ROAST_FIELD_bytes_before, AT(bytes_before_process), COUNT},
+    {ROAST_FIELD_output_bytes, AT(output_bytes), COUNT},
 };
 
 static void put_column(const struct roast_table_job *job, int at,

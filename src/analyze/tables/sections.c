@@ -49,6 +49,7 @@ struct node {
     double total_ns;
     double self_ns;
     double memory_bytes;
+    uint64_t peak_bytes;
     double bytes;
 };
 
@@ -82,6 +83,8 @@ static bool add_chunk(struct roast_key_table *nodes, struct roast_section_list *
             node->memory_bytes += (double)section->memory_delta_bytes;
         if (section->kinds & ROAST_SECTION_BYTES)
             node->bytes += (double)section->bytes;
+        if (section->memory_peak_bytes > node->peak_bytes)
+            node->peak_bytes = section->memory_peak_bytes;
     }
     return true;
 }
@@ -111,6 +114,8 @@ static void put_node(const struct roast_table_job *job, const struct roast_keys 
         roast__fill_sum(to, AT(memory_delta_bytes), node->memory_bytes);
     if (node->kinds & ROAST_SECTION_BYTES)
         roast__fill_sum(to, AT(bytes), node->bytes);
+    if (node->kinds & ROAST_SECTION_PEAK)
+        roast__fill_count(to, AT(memory_peak_bytes), node->peak_bytes);
 }
 
 void roast__make_sections(const struct roast_table_job *job)
@@ -175,6 +180,9 @@ void roast__make_chunk_sections(const struct roast_table_job *job)
                                 section->memory_delta_bytes);
             if (section->kinds & ROAST_SECTION_BYTES)
                 roast__fill_count(job->to, AT(bytes), section->bytes);
+            if (section->kinds & ROAST_SECTION_PEAK)
+                roast__fill_count(job->to, AT(memory_peak_bytes),
+                                  section->memory_peak_bytes);
         }
     }
     roast__section_list_release(&list);

@@ -123,6 +123,21 @@ static void set_events(const struct roast_summary_context *ctx)
                  roast__quantiles_get(per_event, 0.99) / 1e3);
 }
 
+/* The total only if it is known for all chunks. */
+static void set_outputs(const struct roast_summary_context *ctx)
+{
+    const struct roast_group *all = &ctx->totals->all;
+    const struct roast_moments *bytes = &ctx->totals->sums.output_bytes;
+
+    if (bytes->count == 0)
+        return;
+    roast__context_set(ctx, ROAST_METRIC_output_bytes_mean, roast__moments_mean(bytes));
+    roast__context_set(ctx, ROAST_METRIC_output_bytes_max, bytes->max);
+    if (all->without[ROAST_OUTPUT] == 0 && all->bare == 0)
+        roast__context_set(ctx, ROAST_METRIC_output_bytes_total,
+                           all->sums[ROAST_OUTPUT]);
+}
+
 /* ---- wasted time ----------------------------------------------------------------- */
 
 double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
@@ -172,5 +187,6 @@ void roast__summarize_chunks(const struct roast_summary_context *ctx)
     set_durations(ctx);
     set_memory(ctx);
     set_events(ctx);
+    set_outputs(ctx);
     set_wasted_time(ctx);
 }

@@ -138,9 +138,10 @@ struct roast_key roast__key_of_dataset_file(const void *attempts, size_t item)
                               .b = (uint32_t)source->file};
 }
 
-static struct roast_str name_of(const struct roast_summary_context *ctx, int32_t name)
+static struct roast_str name_of(const struct roast_summary_context *ctx, int32_t name,
+                                const char *unknown)
 {
-    return name == ROAST_NO_STRING ? roast_str_of("(unknown)")
+    return name == ROAST_NO_STRING ? roast_str_of(unknown)
                                    : roast__context_text(ctx, name);
 }
 
@@ -154,8 +155,12 @@ static void put_datasets(const struct roast_summary_context *ctx,
             roast__source_item(&ctx->run->attempts, (size_t)keys->first_item[i])
                 ->dataset;
         roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_datasets_dataset, name_of(ctx, name));
+        roast__fill_text(table, ROAST_COL_datasets_dataset,
+                         name_of(ctx, name, "unknown")); /* as in 0.1.2 */
         roast__fill_group(table, ROAST_COL_datasets_num_chunks, &keys->groups[i]);
+        if (keys->groups[i].chunks > 0 && keys->groups[i].without[ROAST_OUTPUT] == 0)
+            roast__fill_sum(table, ROAST_COL_datasets_output_bytes,
+                            keys->groups[i].sums[ROAST_OUTPUT]);
     }
 }
 
@@ -179,7 +184,8 @@ static void put_files(const struct roast_summary_context *ctx,
         const struct roast_source *first =
             roast__source_item(attempts, (size_t)keys->first_item[i]);
         roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_per_file_file, name_of(ctx, first->file));
+        roast__fill_text(table, ROAST_COL_per_file_file,
+                         name_of(ctx, first->file, "(unknown)"));
         roast__fill_group(table, ROAST_COL_per_file_num_chunks, &keys->groups[i]);
         if (!shared[i])
             roast__fill_text(table, ROAST_COL_per_file_dataset,

@@ -8,6 +8,7 @@
 #include "analyze/timeline.h"
 #include "analyze/totals/sweep.h"
 #include "roast/analyze.h"
+#include "run/timelines.h"
 
 bool roast_time_average(const struct roast_point *points, size_t count, double *mean)
 {
@@ -46,13 +47,17 @@ static void add_time(void *context, int64_t time_ns)
     mean->count++;
 }
 
-/* The mean over all sample times; over the offers if there are no samples. */
-static double mean_at_samples(const struct roast_summary_context *ctx)
+/* The mean over all sample times; over the offers if there are no samples. While there
+ * was no worker to take a sample of, there is a sample of 0 per interval. */
+static double mean_at_samples(const struct roast_summary_context *ctx, double empty_s)
 {
     struct mean mean = {.run = ctx->run};
+    double interval_s = roast__sampling_interval(ctx->run);
 
     if (!roast__sweep_times(&ctx->run->samples, add_time, &mean))
         ctx->summary->failed = true;
+    if (mean.count > 0 && interval_s > 0)
+        mean.count += floor(empty_s / interval_s);
     if (mean.count == 0) {
         for (size_t i = 0; i < ctx->run->offer_count; i++)
             add_time(&mean, ctx->run->offers[i].time_ns);
@@ -89,7 +94,8 @@ static void set_from_offers(const struct roast_summary_context *ctx)
             below_peak_s += seconds;
     }
     roast__context_set(ctx, ROAST_METRIC_time_avg_workers, ratio(worker_s, span_s));
-    roast__context_set(ctx, ROAST_METRIC_avg_workers_simple, mean_at_samples(ctx));
+    roast__context_set(ctx, ROAST_METRIC_avg_workers_simple,
+                       mean_at_samples(ctx, span_s - with_workers_s));
     roast__context_set(ctx, ROAST_METRIC_peak_workers, peak);
     roast__context_set(ctx, ROAST_METRIC_below_peak_seconds, below_peak_s);
     roast__context_set(ctx, ROAST_METRIC_cores_per_worker,

@@ -81,6 +81,7 @@ static void add_chunk_sums(struct roast_row_sums *sums,
     roast__moments_add(&sums->duration_ns, &duration_ns, 1);
     roast__moments_add(&sums->events, &events, 1);
     roast__moments_add(&sums->memory_delta_bytes, &delta_bytes, 1);
+    roast__moments_add(&sums->output_bytes, &amounts[ROAST_OUTPUT], 1);
     roast__quantiles_add(&sums->durations_ns, duration_ns);
     if (events > 0)
         roast__quantiles_add(&sums->ns_per_event, duration_ns / events);
@@ -120,6 +121,8 @@ void roast__rows_add(struct roast_group *groups, const int32_t *of,
                 [ROAST_BYTES] =
                     roast__column_number(&columns[ROAST_COLUMN_bytes_read], row) +
                     roast__column_number(&columns[ROAST_COLUMN_bytes_before], row),
+                [ROAST_OUTPUT] =
+                    roast__column_number(&columns[ROAST_COLUMN_output_bytes], row),
             };
             add_chunk(group, amounts);
             if (sums)

@@ -15,7 +15,8 @@ enum roast_amount {
     ROAST_DURATION_NS,
     ROAST_EVENTS,
     ROAST_CPU_NS,
-    ROAST_BYTES, /* before and inside process() */
+    ROAST_BYTES,  /* before and inside process() */
+    ROAST_OUTPUT, /* bytes of the packed result */
     ROAST_AMOUNTS
 };
 
@@ -41,6 +42,7 @@ struct roast_row_sums {
     struct roast_moments duration_ns;
     struct roast_moments events;
     struct roast_moments memory_delta_bytes;
+    struct roast_moments output_bytes;
     struct roast_quantiles durations_ns;
     struct roast_quantiles ns_per_event;
     int64_t memory_peak_bytes; /* highest; negative: not known */

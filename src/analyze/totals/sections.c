@@ -18,6 +18,7 @@ struct section_sums {
     double self_ns;
     double memory_bytes;
     bool memory_known;
+    uint64_t peak_bytes; /* 0: not known */
     double bytes;
     bool bytes_known;
     uint64_t chunks;
@@ -46,6 +47,8 @@ static void add_section(struct section_sums *sums, const struct roast_section *s
     sums->self_ns += (double)section->self_ns;
     sums->time_known |= roast__section_has_time(section);
     sums->in_chunk = true;
+    if (section->memory_peak_bytes > sums->peak_bytes)
+        sums->peak_bytes = section->memory_peak_bytes;
     if (!is_outermost)
         return;
     sums->chunk_ns += (double)section->total_ns;
@@ -115,6 +118,9 @@ static void put_name(roast_table *table, struct roast_str name,
     if (sums->memory_known)
         roast__fill_number(table, ROAST_COL_section_totals_memory_delta_mb,
                            sums->memory_bytes / (1024.0 * 1024.0));
+    if (sums->peak_bytes > 0)
+        roast__fill_number(table, ROAST_COL_section_totals_memory_peak_mb,
+                           (double)sums->peak_bytes / (1024.0 * 1024.0));
     if (sums->bytes_known)
         roast__fill_sum(table, ROAST_COL_section_totals_bytes, sums->bytes);
     roast__fill_count(table, ROAST_COL_section_totals_chunks, sums->chunks);

@@ -4,10 +4,13 @@
  * Names alone are ambiguous: the prefix of a processor's tasks is the name of its class,
  * or without compression that of coffea's wrapper, which preprocessing uses too. So a
  * prefix is the processor's if one of its tasks was an attempt at a chunk. Under coffea's
- * own names only the tasks that were attempts are chunks. */
+ * own names only the tasks that were attempts are chunks. coffea sends the processor as
+ * the result of a lambda, just before the first chunk of a call; users map lambdas, too. */
 #include "analyze/totals/task_kinds.h"
 
+#include "analyze/calls.h"
 #include "analyze/roles.h"
+#include "analyze/timeline.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -20,7 +23,6 @@ static enum roast_task_kind kind_of_prefix(struct roast_str prefix)
         {"automatic_retries", ROAST_KIND_preprocess},
         {"get_metadata", ROAST_KIND_preprocess},
         {"reduce", ROAST_KIND_reduce},
-        {"lambda", ROAST_KIND_broadcast},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -88,6 +90,76 @@ static bool index_attempts(struct roast_hash_table *rows, const struct roast_run
     return true;
 }
 
+/* ---- the processor is sent ------------------------------------------------------- */
+
+/* The last lambda that was assigned before the first chunk of a call. */
+struct sending {
+    int64_t first_chunk_ns;
+    int64_t assigned_ns;
+    uint32_t key_hash;
+    bool found;
+};
+
+/* The call in which a task was assigned; NULL: in none. */
+static struct sending *sending_of(struct sending *all, const struct roast_calls *calls,
+                                  int64_t assigned_ns)
+{
+    size_t begun = roast__count_until(
+        &calls->calls[0].begin_ns, sizeof(calls->calls[0]), calls->count, assigned_ns);
+
+    return begun > 0 && assigned_ns <= calls->calls[begun - 1].end_ns ? &all[begun - 1]
+                                                                      : NULL;
+}
+
+static void note_task(struct sending *sending, const struct roast_tasks *tasks,
+                      size_t i)
+{
+    if (tasks->assigned_ns[i] > sending->first_chunk_ns ||
+        tasks->assigned_ns[i] < sending->assigned_ns)
+        return;
+    sending->found = true;
+    sending->assigned_ns = tasks->assigned_ns[i];
+    sending->key_hash = tasks->key_hash[i];
+}
+
+/* A lambda that ran again, because its worker died, has the same key. False when out of
+ * memory. */
+static bool find_broadcasts(unsigned char *kinds, const struct roast_run *run)
+{
+    enum { FIRST_CHUNKS, LAMBDAS, KINDS, PASSES };
+    const struct roast_tasks *tasks = &run->scheduler.tasks;
+    int32_t lambda = roast__strings_find(&run->strings, roast_str_of("lambda"));
+    struct roast_calls calls = {0};
+
+    if (lambda == ROAST_NO_STRING || roast__calls_count(run) == 0)
+        return true;
+    struct sending *all = NULL;
+    if (roast__calls_find(&calls, run))
+        all = roast__alloc(calls.count * sizeof(all[0]));
+    for (size_t i = 0; all && i < calls.count; i++)
+        all[i].first_chunk_ns = INT64_MAX;
+    for (int pass = 0; all && pass < PASSES; pass++) {
+        for (size_t i = 0; i < tasks->count; i++) {
+            struct sending *own = sending_of(all, &calls, tasks->assigned_ns[i]);
+            bool is_lambda = kinds[i] == ROAST_KIND_other && tasks->prefix[i] == lambda;
+            if (!own || tasks->worker[i] < 0)
+                continue;
+            if (pass == FIRST_CHUNKS && kinds[i] == ROAST_KIND_chunk &&
+                tasks->assigned_ns[i] < own->first_chunk_ns)
+                own->first_chunk_ns = tasks->assigned_ns[i];
+            if (pass == LAMBDAS && is_lambda)
+                note_task(own, tasks, i);
+            if (pass == KINDS && is_lambda && own->found &&
+                own->key_hash == tasks->key_hash[i])
+                kinds[i] = ROAST_KIND_broadcast;
+        }
+    }
+    bool done = all != NULL;
+    roast__free(all);
+    roast__calls_release(&calls);
+    return done;
+}
+
 /* ---- kinds ----------------------------------------------------------------------- */
 
 unsigned char *roast__task_kinds(const struct roast_run *run)
@@ -117,6 +189,7 @@ unsigned char *roast__task_kinds(const struct roast_run *run)
             is_processor[tasks->prefix[i]])
             kinds[i] = ROAST_KIND_chunk;
     }
+    done = done && find_broadcasts(kinds, run);
     roast__hash_release(&rows);
     roast__free(is_processor);
     if (!done) {

@@ -69,10 +69,12 @@ static void fill_from_record(struct chunk_table *table, struct chunk_row *out,
     } numbers[] = {{ROAST_FIELD_thread, ROAST_CHUNK_ROW_thread},
                    {ROAST_FIELD_concurrency, ROAST_CHUNK_ROW_concurrency},
                    {ROAST_FIELD_task_ns, ROAST_CHUNK_ROW_task_ns},
-                   {ROAST_FIELD_task_cpu_ns, ROAST_CHUNK_ROW_task_cpu_ns}};
+                   {ROAST_FIELD_task_cpu_ns, ROAST_CHUNK_ROW_task_cpu_ns},
+                   {ROAST_FIELD_output_bytes, ROAST_CHUNK_ROW_output_bytes}};
     const uint64_t wanted = ROAST_BIT(thread) | ROAST_BIT(concurrency) |
                             ROAST_BIT(task_ns) | ROAST_BIT(task_cpu_ns) |
-                            ROAST_BIT(undecorated) | ROAST_BIT(ladder);
+                            ROAST_BIT(undecorated) | ROAST_BIT(output_bytes) |
+                            ROAST_BIT(ladder);
     struct roast_ladder ladder;
     roast_record rec;
 

@@ -171,6 +171,7 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
         return (struct roast_str){NULL, 0};
     attempt->hidden = roast_chunk_active(thread);
     attempt->claimed = attempt->hidden;
+    attempt->packs = item->packs;
     attempt->packable = false;
     attempt->ladder.armed = false;
     if (attempt->hidden)
@@ -183,6 +184,7 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
     int64_t ago_ns = (int64_t)item->begun_ago_ns;
     attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;
     attempt->start_cpu_ns = roast__clock_thread_ns(); /* unknown before now */
+    attempt->start_process_cpu_ns = roast__clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     attempt->start_mono_ns = roast__clock_mono_ns() - ago_ns;
     roast__attempt_identify(attempt, &begin, ROAST_FRAME_BEGIN);
     roast_record_set_i64(&begin, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);

@@ -16,6 +16,7 @@ struct roast_attempt {
     unsigned depth;      /* open on this thread; inner ones are part of the first */
     bool hidden;         /* it began inside a chunk and is part of it */
     bool claimed;        /* a chunk has the attempt's identity */
+    bool packs;          /* the executor packs results */
     bool packable;       /* it ended well; packing its result can be measured */
     uint64_t texts_lost; /* bit n: no memory for field n of the item */
     unsigned texts_cut;  /* texts of its own record that were cut */
@@ -25,6 +26,7 @@ struct roast_attempt {
     int64_t start_epoch_ns;
     int64_t start_mono_ns;
     int64_t start_cpu_ns;
+    int64_t start_process_cpu_ns;
     roast_record item;       /* what is tried; borrows texts */
     struct roast_buf texts;  /* copies of its texts */
     struct roast_buf frames; /* of its chunks; at last the end frame */

@@ -25,6 +25,9 @@ static void set_times(const struct roast_attempt *attempt, roast_record *rec,
     roast_record_set_u64(rec, ROAST_FIELD_task_cpu_ns,
                          roast__since(attempt->start_cpu_ns, cpu_ns));
     roast_record_set_u64(rec, ROAST_FIELD_process_cpu_ns, (uint64_t)process_ns);
+    if (rec->values[ROAST_FIELD_status].u64 == ROAST_CHUNK_OK)
+        roast_record_set_u64(rec, ROAST_FIELD_task_process_cpu_ns,
+                             roast__since(attempt->start_process_cpu_ns, process_ns));
 }
 
 /* ---- making it fit ----------------------------------------------------------- */
@@ -159,7 +162,7 @@ bool roast__attempt_put_end(struct roast_thread *thread,
     return whole;
 }
 
-struct roast_str roast_attempt_packed(roast_thread *thread)
+struct roast_str roast_attempt_packed(roast_thread *thread, uint64_t output_bytes)
 {
     struct roast_attempt *attempt = &thread->attempt;
     int64_t mono_ns = roast__clock_mono_ns();
@@ -168,6 +171,8 @@ struct roast_str roast_attempt_packed(roast_thread *thread)
     if (!attempt->packable)
         return (struct roast_str){NULL, 0};
     attempt->packable = false;
+    if (output_bytes > 0)
+        roast_record_set_u64(&attempt->end, ROAST_FIELD_output_bytes, output_bytes);
     roast__ladder_packed(&attempt->ladder, &thread->slow_files.schedstat, mono_ns);
     return (struct roast_str){(const char *)thread->small_frame,
                               make_end(thread->small_frame, attempt, mono_ns, cpu_ns)};

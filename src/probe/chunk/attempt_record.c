@@ -50,14 +50,21 @@ static unsigned char *put_absences(unsigned char *at, uint64_t fields,
     return at;
 }
 
-/* lost: out of memory; unread: not provided by the system. */
-static void set_absences(roast_record *rec, struct gaps *gaps, uint64_t lost,
-                         uint64_t unread)
+/* A bit for each field: out of memory, not provided by the system, not packed. */
+struct gap_fields {
+    uint64_t lost;
+    uint64_t unread;
+    uint64_t unpacked;
+};
+
+static void set_absences(roast_record *rec, struct gaps *gaps,
+                         const struct gap_fields *fields)
 {
     unsigned char *at = gaps->absences;
 
-    at = put_absences(at, lost, ROAST_WHY_NO_MEMORY);
-    at = put_absences(at, unread, roast__why_unread());
+    at = put_absences(at, fields->lost, ROAST_WHY_NO_MEMORY);
+    at = put_absences(at, fields->unread, roast__why_unread());
+    at = put_absences(at, fields->unpacked, ROAST_WHY_NOT_PACKED);
     struct roast_str blob = {(const char *)gaps->absences,
                              (size_t)(at - gaps->absences)};
     if (blob.size_bytes > 0)
@@ -147,16 +154,15 @@ bool roast__attempt_put_record(struct roast_thread *thread,
 {
     struct roast_attempt *attempt = &thread->attempt;
     roast_record rec = attempt->item;
-    uint64_t lost = attempt->texts_lost;
-    uint64_t unread = 0;
+    struct gap_fields missing = {.lost = attempt->texts_lost};
     struct gaps gaps;
 
     rec.kind = ROAST_FRAME_CHUNK;
     roast_record_set_u64(&rec, ROAST_FIELD_status, close->end->status);
     roast__set_process_fields(thread, &rec);
     if (roast__attempt_computed(attempt)) {
-        unread = set_compute(thread, &rec, close);
-        lost |= roast__set_process_facts(thread, &rec);
+        missing.unread = set_compute(thread, &rec, close);
+        missing.lost |= roast__set_process_facts(thread, &rec);
     } else {
         roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
         roast_record_set_i64(&rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);
@@ -167,8 +173,10 @@ bool roast__attempt_put_record(struct roast_thread *thread,
         set_error(thread, &rec, close->end);
     }
     if (attempt->ladder.armed)
-        lost |= roast__reads_set_fields(&attempt->ladder.reads, &rec);
+        missing.lost |= roast__reads_set_fields(&attempt->ladder.reads, &rec);
+    if (close->end->status == ROAST_CHUNK_OK && !attempt->packs)
+        missing.unpacked = UINT64_C(1) << ROAST_FIELD_output_bytes;
     set_losses(attempt, &rec, &gaps);
-    set_absences(&rec, &gaps, lost, unread);
+    set_absences(&rec, &gaps, &missing);
     return put_frame(&attempt->frames, &rec);
 }

@@ -142,6 +142,8 @@ void roast_chunk_begin(roast_thread *thread, const struct roast_chunk_options *o
     thread->encode_ns = 0;
     identify(thread, options->run_id);
     atomic_store_explicit(&thread->peak_rss_bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&thread->peak_since_ns, thread->begin_ns,
+                          memory_order_relaxed);
     atomic_store(&thread->active, true);
     thread->sampled = roast__memory_sampler_start();
     before->mark_was_reset = options->exact_peak && roast__peak_reset() == ROAST_OK;

@@ -190,6 +190,8 @@ static void set_process_and_reads(roast_thread *thread)
                              item->values[ROAST_FIELD_worker].str);
     if (thread->claims_attempt)
         set_item(thread);
+    if (thread->claims_attempt && !thread->attempt.packs)
+        roast_chunk_absent(thread, ROAST_FIELD_output_bytes, ROAST_WHY_NOT_PACKED);
     if (thread->claims_attempt && roast_ladder_active(thread)) {
         struct roast_reads *reads = &thread->attempt.ladder.reads;
         lost |= roast__reads_set_fields(reads, &thread->record);

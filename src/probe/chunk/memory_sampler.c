@@ -65,7 +65,7 @@ static void sample_thread(struct roast_thread *thread, void *context)
     if (!atomic_load(&thread->active))
         return;
     tick->busy = true;
-    if (atomic_load(&thread->begin_ns) > tick->before_ns)
+    if (atomic_load(&thread->peak_since_ns) > tick->before_ns)
         return; /* it began after the reading */
     if (atomic_load(&thread->peak_rss_bytes) < tick->rss_bytes)
         atomic_store(&thread->peak_rss_bytes, tick->rss_bytes);

@@ -10,6 +10,25 @@
 
 static const struct roast_section_token nothing = {NULL, 0};
 
+/* From here on the sampler raises the peak of this section; a reading before does not
+ * count. */
+static void begin_peak(roast_thread *thread, struct roast_open_section *open)
+{
+    atomic_store(&thread->peak_since_ns, open->start_ns);
+    open->outer_peak_bytes =
+        atomic_exchange(&thread->peak_rss_bytes, open->start_rss_bytes);
+}
+
+/* Returns the peak of the section; that of what is around it includes it. */
+static uint64_t end_peak(roast_thread *thread, const struct roast_open_section *open)
+{
+    uint64_t peak_bytes = atomic_load(&thread->peak_rss_bytes);
+
+    if (open->outer_peak_bytes > peak_bytes)
+        atomic_store(&thread->peak_rss_bytes, open->outer_peak_bytes);
+    return peak_bytes;
+}
+
 struct roast_section_token roast_section_begin(roast_thread *thread,
                                                struct roast_str name,
                                                enum roast_section_kind kind)
@@ -25,10 +44,12 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
     open->serial = ++tree->serial;
     open->node = node;
     open->kind = kind;
-    if (kind == ROAST_SECTION_MEMORY)
-        open->rss_known = roast__rss_read(&thread->statm, &open->start_rss_bytes);
+    open->rss_known = kind == ROAST_SECTION_MEMORY &&
+                      roast__rss_read(&thread->statm, &open->start_rss_bytes);
     struct roast_section_token token = {thread, open->serial};
     open->start_ns = roast__clock_mono_ns();
+    if (open->rss_known)
+        begin_peak(thread, open);
     return token;
 }
 
@@ -42,7 +63,10 @@ static void add_memory(roast_thread *thread, struct roast_section *sum,
 {
     uint64_t end_rss_bytes;
 
-    if (!open->rss_known || !roast__rss_read(&thread->statm, &end_rss_bytes))
+    if (!open->rss_known)
+        return;
+    uint64_t peak_bytes = end_peak(thread, open);
+    if (!roast__rss_read(&thread->statm, &end_rss_bytes))
         return;
     if (!(sum->kinds & ROAST_SECTION_MEMORY))
         sum->memory_start_bytes = open->start_rss_bytes;
@@ -51,6 +75,13 @@ static void add_memory(roast_thread *thread, struct roast_section *sum,
     sum->memory_delta_bytes += (int64_t)(end_rss_bytes - open->start_rss_bytes);
     if (atomic_load(&thread->peak_rss_bytes) < end_rss_bytes)
         atomic_store(&thread->peak_rss_bytes, end_rss_bytes);
+    if (!thread->sampled)
+        return;
+    if (peak_bytes < end_rss_bytes)
+        peak_bytes = end_rss_bytes;
+    sum->kinds |= ROAST_SECTION_PEAK;
+    if (sum->memory_peak_bytes < peak_bytes)
+        sum->memory_peak_bytes = peak_bytes;
 }
 
 static void keep_interval(roast_thread *thread, const struct roast_open_section *open,

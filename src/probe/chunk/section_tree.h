@@ -30,6 +30,7 @@ struct roast_open_section {
     enum roast_section_kind kind;
     int64_t start_ns;
     uint64_t start_rss_bytes;
+    uint64_t outer_peak_bytes; /* of what is around it, when it began */
     bool rss_known;
 };
 

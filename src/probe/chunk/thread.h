@@ -26,7 +26,8 @@ struct roast_thread {
     struct roast_thread *next; /* registry; guarded by its lock */
     struct roast_thread *prev;
     atomic_bool active;              /* a chunk runs; false in a forked child */
-    _Atomic uint64_t peak_rss_bytes; /* highest sample since the chunk began */
+    _Atomic uint64_t peak_rss_bytes; /* highest sample since peak_since_ns: ... */
+    _Atomic int64_t peak_since_ns;   /* ... chunk or innermost memory section began */
     atomic_bool waits_watched;       /* an attempt runs whose waits are sampled */
     atomic_bool waits_unknown;       /* a sample failed since it began */
     _Atomic uint64_t gil_wait_ns;    /* sampled since it began */
@@ -39,8 +40,8 @@ struct roast_thread {
     roast_record record;
     struct roast_identity identity;
     unsigned char identity_bytes[ROAST_IDENTITY_BYTES];
-    _Atomic int64_t begin_ns; /* entering our code, leaving it ... */
-    int64_t start_ns;         /* ... and the same around the work */
+    int64_t begin_ns; /* entering our code, leaving it ... */
+    int64_t start_ns; /* ... and the same around the work */
     int64_t stop_ns;
     int64_t start_cpu_ns;
     bool sampled; /* the memory sampler runs */

@@ -144,8 +144,8 @@ static int apply_mark(struct roast_apply_entry *entry)
     uint64_t mark = roast__cursor_varint(&entry->in);
     int64_t mono_ns = roast__cursor_signed(&entry->in);
 
-    if (entry->in.failed || mark < ROAST_MARK_RUN_BEGIN || mark > ROAST_MARK_RUN_END ||
-        roast__entry_too_late(entry, mono_ns))
+    if (entry->in.failed || mark < ROAST_MARK_RUN_BEGIN ||
+        mark > ROAST_MARK_RUN_RAISED || roast__entry_too_late(entry, mono_ns))
         return ROAST_BAD_DATA;
     return roast_run_mark(entry->apply->run, (enum roast_mark)mark, mono_ns,
                           entry->err);
@@ -318,14 +318,13 @@ static int apply_series(struct roast_apply_entry *entry)
     if (entry->in.failed || !name.data)
         return ROAST_BAD_DATA;
     state.name = roast__strings_put(&run->strings, name);
-    if (state.name >= 0 && roast__samples_find(&run->samples, state.name))
-        return ROAST_BAD_DATA;
     bool ok = state.name >= 0 && read_streams(entry, &state);
-    if (ok && (entry->in.failed || !roast__samples_restore(&state)))
+    struct roast_samples *samples = roast__run_samples(run, state.has);
+    if (ok && (entry->in.failed || roast__samples_find(samples, state.name) ||
+               !roast__samples_restore(&state)))
         status = ROAST_BAD_DATA;
     struct roast_worker_samples *worker =
-        ok && status == ROAST_OK ? roast__samples_worker(&run->samples, state.name)
-                                 : NULL;
+        ok && status == ROAST_OK ? roast__samples_worker(samples, state.name) : NULL;
     if (worker) {
         *worker = state;
         return ROAST_OK;

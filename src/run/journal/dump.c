@@ -91,6 +91,10 @@ static void make_end(roast_record *rec, const struct roast_run *run, size_t row,
     set_column(rec, ROAST_FIELD_task_ns, times, row);
     set_column(rec, ROAST_FIELD_task_cpu_ns, column_of(run, ROAST_COLUMN_task_cpu_ns),
                row);
+    set_column(rec, ROAST_FIELD_task_process_cpu_ns,
+               column_of(run, ROAST_COLUMN_task_process_cpu_ns), row);
+    set_column(rec, ROAST_FIELD_output_bytes, column_of(run, ROAST_COLUMN_output_bytes),
+               row);
     if (roast__column_has(starts, row) && roast__column_has(times, row))
         roast_record_set_i64(
             rec, ROAST_FIELD_end_epoch_ns,
@@ -242,9 +246,9 @@ static void put_stream(struct roast_buf *out, const struct roast_buf *bytes)
 /* Text name; stride, skipped, pid, parent's pid, start in ticks, CPU ns, bytes read,
  * bytes written, 1 if these are known; time of the last use; size and bytes of `times`;
  * mask of series; size and bytes of each. */
-static void write_series(struct roast_journal *journal, size_t i)
+static void put_series(struct roast_journal *journal,
+                       const struct roast_worker_samples *worker)
 {
-    const struct roast_worker_samples *worker = &journal->run->samples.workers[i];
     const uint64_t numbers[] = {
         worker->stride,          worker->skipped,          worker->pid,
         worker->parent_pid,      worker->started_ticks,    worker->last_cpu_ns,
@@ -261,6 +265,16 @@ static void write_series(struct roast_journal *journal, size_t i)
     for (int k = 0; k < __builtin_popcount(worker->has); k++)
         put_stream(out, &worker->series[k].changes);
     (void)roast__journal_put(journal, ROAST_ENTRY_series);
+}
+
+static void write_series(struct roast_journal *journal, size_t i)
+{
+    put_series(journal, &journal->run->samples.workers[i]);
+}
+
+static void write_client_series(struct roast_journal *journal, size_t i)
+{
+    put_series(journal, &journal->run->client_samples.workers[i]);
 }
 
 /* ---- all ------------------------------------------------------------------------- */
@@ -382,6 +396,7 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         {&view->hot_count, write_hot_line},
         {&run->attempts.count, write_attempt},
         {&run->samples.count, write_series},
+        {&run->client_samples.count, write_client_series},
         {&view->tasks.count, roast__journal_write_task},
         {&once, end_all},
     };

@@ -40,7 +40,7 @@ static struct roast_side side_of(struct held *held)
     assert_int_equal(roast_run_table(&held->chunks, ROAST_TABLE_chunks, held->run,
                                      held->summary, NULL),
                      ROAST_OK);
-    return (struct roast_side){held->summary, held->chunks};
+    return (struct roast_side){held->summary, held->chunks, held->run};
 }
 
 /* Chunk `number` of its file; they begin one after the other. */
@@ -402,7 +402,7 @@ static void test_the_slice_that_grew_most_is_named(void **state)
         if (side == 0)
             roast_run_finish(held[side].run, NS(7));
     }
-    struct roast_side a = {summary_of(held[0].run), NULL};
+    struct roast_side a = {summary_of(held[0].run), NULL, held[0].run};
     assert_int_equal(roast_run_table(&held[0].chunks, ROAST_TABLE_chunks, held[0].run,
                                      a.summary, NULL),
                      ROAST_OK);
@@ -448,6 +448,77 @@ static void test_chunks_of_another_size_are_no_slower_machine(void **state)
     assert_false(roast_compare_machine_slower(&found));
     assert_non_null(strstr(found.first, "First look at the chunksize: 700 events per "
                                         "chunk in B, 5000 in A; 20"));
+}
+
+static void test_larger_chunks_are_not_called_better(void **state)
+{
+    struct held a = run_of_chunks(700);
+    struct held b = run_of_chunks(5000);
+
+    (void)state;
+    struct roast_comparison found = compare(&a, &b);
+    assert_string_equal(found.differs[ROAST_DIFFERS_chunksize],
+                        "700 events per chunk in A, 5000 in B");
+    assert_non_null(strstr(found.first, "First look at the chunksize: 5000 events per "
+                                        "chunk in B, 700 in A; "));
+    assert_null(strstr(found.first, "better"));
+}
+
+static void test_other_files_are_not_called_better(void **state)
+{
+    struct held a = draw_again(&(uint64_t){7}, "a.root", 2);
+    struct held b = draw_again(&(uint64_t){7}, "b.root", 1);
+
+    (void)state;
+    struct roast_comparison found = compare(&a, &b);
+    assert_string_equal(found.differs[ROAST_DIFFERS_fileset],
+                        "1 in A, 1 in B, 0 of them the same");
+    assert_non_null(strstr(found.first, "different files. In chunks of the same "
+                                        "datasets, the CPU"));
+    assert_null(strstr(found.first, "better"));
+    assert_int_equal(main_of(&found)->change, ROAST_CHANGE_LESS);
+}
+
+static void set_note(struct held *held, enum roast_note_group group, const char *name,
+                     const char *text)
+{
+    assert_int_equal(roast_run_set_note(held->run, group, roast_str_of(name),
+                                        roast_str_of(text), NULL),
+                     ROAST_OK);
+}
+
+/* Some of its files may not have been reached. */
+static void test_the_same_fileset_is_no_difference(void **state)
+{
+    struct held a = draw_again(&(uint64_t){7}, "a.root", 1);
+    struct held b = draw_again(&(uint64_t){7}, "b.root", 1);
+
+    (void)state;
+    set_note(&a, ROAST_NOTES_provenance, "fileset_sha256", "12ab");
+    set_note(&b, ROAST_NOTES_provenance, "fileset_sha256", "12ab");
+    struct roast_comparison found = compare(&a, &b);
+    assert_string_equal(found.differs[ROAST_DIFFERS_fileset], "");
+}
+
+static void test_other_processors_cannot_be_better(void **state)
+{
+    struct held a = draw_again(&(uint64_t){7}, "a.root", 2);
+    struct held b = draw_again(&(uint64_t){7}, "a.root", 1);
+
+    (void)state;
+    set_note(&a, ROAST_NOTES_run, "processor", "Ttbar");
+    set_note(&b, ROAST_NOTES_run, "processor", "Wjets");
+    struct roast_comparison found = compare(&a, &b);
+    assert_string_equal(found.first,
+                        "The runs are of different processors (Ttbar in A, "
+                        "Wjets in B): neither is better.");
+    assert_string_equal(found.processors[1], "Wjets");
+    for (int i = 0; i < ROAST_MEASURE_COUNT; i++)
+        if (i != ROAST_MEASURE_outside_cpu_per_event) {
+            assert_non_null(strstr(found.measures[i].why, "different processors"));
+            assert_int_equal(found.measures[i].change, ROAST_CHANGE_UNKNOWN);
+        }
+    assert_true(found.measures[ROAST_MEASURE_cpu_per_event].a_median > 0);
 }
 
 static void test_a_run_does_not_differ_from_itself(void **state)
@@ -509,6 +580,10 @@ int main(void)
         cmocka_unit_test(test_a_slower_machine_is_suspected),
         cmocka_unit_test(test_the_slice_that_grew_most_is_named),
         cmocka_unit_test(test_chunks_of_another_size_are_no_slower_machine),
+        cmocka_unit_test(test_larger_chunks_are_not_called_better),
+        cmocka_unit_test(test_other_files_are_not_called_better),
+        cmocka_unit_test(test_the_same_fileset_is_no_difference),
+        cmocka_unit_test(test_other_processors_cannot_be_better),
         cmocka_unit_test(test_a_run_does_not_differ_from_itself),
         cmocka_unit_test(test_no_memory_is_reported),
     };

@@ -65,7 +65,7 @@ static struct held run_chunks(const uint64_t *sizes, size_t count, double noise)
 
 static struct roast_forecast foretell(struct held held, struct roast_plan plan)
 {
-    struct roast_side side = {held.summary, held.chunks};
+    struct roast_side side = {.summary = held.summary, .chunks = held.chunks};
     struct roast_forecast forecast;
 
     assert_int_equal(roast_make_forecast(&forecast, &side, &plan, NULL), ROAST_OK);
@@ -292,7 +292,7 @@ static void test_too_few_chunks_give_no_result(void **state)
 static void test_a_plan_without_events_is_refused(void **state)
 {
     struct held held = run_chunks(sizes, 8, 0);
-    struct roast_side side = {held.summary, held.chunks};
+    struct roast_side side = {.summary = held.summary, .chunks = held.chunks};
     const struct roast_plan plan = {.events = 0, .workers = 1};
     struct roast_forecast forecast;
 

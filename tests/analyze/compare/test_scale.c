@@ -9,7 +9,8 @@
 enum { MOST_RUNS = 40 };
 
 struct several {
-    roast_summary *summaries[MOST_RUNS];
+    roast_run *runs[MOST_RUNS];
+    struct roast_side sides[MOST_RUNS];
     size_t count;
 };
 
@@ -25,8 +26,9 @@ static void add_run(struct several *several, double threads, double event_rate)
                                   .duration = 1,
                                   .events = (uint64_t)(event_rate * 1000)});
     roast_run_finish(run, NS(1000));
-    several->summaries[several->count++] = summary_of(run);
-    roast_run_free(run);
+    several->runs[several->count] = run;
+    several->sides[several->count++] =
+        (struct roast_side){.summary = summary_of(run), .run = run};
 }
 
 static double law(double rate_1, double sigma, double kappa, double n)
@@ -34,17 +36,22 @@ static double law(double rate_1, double sigma, double kappa, double n)
     return rate_1 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1));
 }
 
+static void release(struct several *several)
+{
+    for (size_t i = 0; i < several->count; i++) {
+        roast_summary_free((roast_summary *)several->sides[i].summary);
+        roast_run_free(several->runs[i]);
+    }
+    several->count = 0;
+}
+
 static struct roast_scaling scale(struct several *several)
 {
     struct roast_scaling scaling;
 
-    assert_int_equal(roast_scale(&scaling,
-                                 (const roast_summary *const *)several->summaries,
-                                 several->count, NULL),
+    assert_int_equal(roast_scale(&scaling, several->sides, several->count, false, NULL),
                      ROAST_OK);
-    for (size_t i = 0; i < several->count; i++)
-        roast_summary_free(several->summaries[i]);
-    several->count = 0;
+    release(several);
     return scaling;
 }
 
@@ -147,6 +154,100 @@ static void test_runs_that_scale_well_have_no_negative_cost(void **state)
     roast_scaling_release(&scaling);
 }
 
+/* ---- the rate falls -------------------------------------------------------------- */
+
+static void test_a_measured_peak_is_followed_by_a_fall(void **state)
+{
+    struct several several = {.count = 0};
+
+    (void)state;
+    add_run(&several, 8, 0.9e6); /* in any order */
+    add_run(&several, 2, 1e6);
+    add_run(&several, 4, 1.4e6);
+    struct roast_scaling scaling = scale(&several);
+    assert_int_equal(scaling.trend, ROAST_TREND_FALLS);
+    assert_near(scaling.best.threads, 4);
+    assert_near(scaling.many.threads, 8);
+    assert_near(scaling.many.event_rate, 0.9e6);
+    assert_true(scaling.best_threads > 1 && scaling.best_threads < 8);
+    roast_scaling_release(&scaling);
+}
+
+static void test_a_rate_that_falls_from_the_start_does_not_only_grow(void **state)
+{
+    struct several several = {.count = 0};
+
+    (void)state;
+    add_run(&several, 2, 1e6);
+    add_run(&several, 4, 0.6e6);
+    add_run(&several, 8, 0.35e6);
+    add_run(&several, 16, 0.19e6);
+    struct roast_scaling scaling = scale(&several);
+    assert_int_equal(scaling.trend, ROAST_TREND_FALLS);
+    assert_true(scaling.fits);
+    assert_near(scaling.best_threads, 1);
+    roast_scaling_release(&scaling);
+}
+
+/* Also without a fit, and by the mean of repeated runs. */
+static void test_two_numbers_of_threads_show_a_trend(void **state)
+{
+    static const struct {
+        double rates[2];
+        enum roast_trend trend;
+    } cases[] = {{{1e6, 1.8e6}, ROAST_TREND_GROWS},
+                 {{1e6, 1.01e6}, ROAST_TREND_FLAT},
+                 {{1e6, 0.99e6}, ROAST_TREND_FLAT},
+                 {{1e6, 0.7e6}, ROAST_TREND_FALLS}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct several several = {.count = 0};
+        add_run(&several, 2, 0.9 * cases[i].rates[0]);
+        add_run(&several, 2, 1.1 * cases[i].rates[0]);
+        add_run(&several, 4, cases[i].rates[1]);
+        struct roast_scaling scaling = scale(&several);
+        assert_false(scaling.fits);
+        assert_int_equal(scaling.trend, cases[i].trend);
+        assert_near(scaling.few.event_rate, cases[i].rates[0]);
+        roast_scaling_release(&scaling);
+    }
+}
+
+/* ---- other processors ------------------------------------------------------------ */
+
+static void set_processor(struct several *several, size_t number, const char *name)
+{
+    assert_int_equal(roast_run_set_note(several->runs[number], ROAST_NOTES_run,
+                                        roast_str_of("processor"), roast_str_of(name),
+                                        NULL),
+                     ROAST_OK);
+}
+
+static void test_processors_are_mixed_on_request_only(void **state)
+{
+    struct several several = {.count = 0};
+    struct roast_scaling scaling;
+    roast_error err = {0};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) /* the first one does not know its own */
+        add_run(&several, 2 << i, 1e6 * (i + 1));
+    set_processor(&several, 1, "Ttbar");
+    set_processor(&several, 2, "Wjets");
+    assert_int_equal(roast_scale(&scaling, several.sides, 2, false, &err), ROAST_OK);
+    roast_scaling_release(&scaling);
+    assert_int_equal(roast_scale(&scaling, several.sides, 3, false, &err),
+                     ROAST_REFUSED);
+    assert_non_null(strstr(err.message, "Ttbar and Wjets"));
+    roast_scaling_release(&scaling);
+    assert_int_equal(roast_scale(&scaling, several.sides, 3, true, &err), ROAST_OK);
+    assert_true(scaling.fits);
+    assert_non_null(strstr(scaling.remark, "processors"));
+    roast_scaling_release(&scaling);
+    release(&several);
+}
+
 /* ---- too few --------------------------------------------------------------------- */
 
 static void test_three_runs_are_fitted_without_errors(void **state)
@@ -200,11 +301,11 @@ static void test_a_run_with_unknown_threads_is_left_out(void **state)
 static void test_no_memory_is_reported(void **state)
 {
     struct roast_scaling scaling;
-    const roast_summary *none = NULL;
+    const struct roast_side none = {0};
 
     (void)state;
     test_heap_fail(1, false);
-    assert_int_equal(roast_scale(&scaling, &none, 0, NULL), ROAST_NO_MEMORY);
+    assert_int_equal(roast_scale(&scaling, &none, 0, false, NULL), ROAST_NO_MEMORY);
     test_heap_fail(0, false);
     roast_scaling_release(&scaling);
 }
@@ -216,6 +317,10 @@ int main(void)
         cmocka_unit_test(test_intervals_hold_the_truth),
         cmocka_unit_test(test_values_are_in_their_own_intervals),
         cmocka_unit_test(test_runs_that_scale_well_have_no_negative_cost),
+        cmocka_unit_test(test_a_measured_peak_is_followed_by_a_fall),
+        cmocka_unit_test(test_a_rate_that_falls_from_the_start_does_not_only_grow),
+        cmocka_unit_test(test_two_numbers_of_threads_show_a_trend),
+        cmocka_unit_test(test_processors_are_mixed_on_request_only),
         cmocka_unit_test(test_three_runs_are_fitted_without_errors),
         cmocka_unit_test(test_two_numbers_of_threads_are_no_fit),
         cmocka_unit_test(test_a_run_with_unknown_threads_is_left_out),

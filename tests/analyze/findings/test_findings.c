@@ -140,6 +140,11 @@ static void test_wrong_chunk_sizes(void **state)
          {.chunks = 400, .per_file = 1, .events = 1000, .form = 0.7, .compute = 0.1},
          "400 files of 1_000 events",
          "merge the files of each dataset (hadd)"},
+        {"small_input", /* one file per dataset */
+         {.chunks = 4, .per_file = 1, .apart = true, .form = 0.7},
+         "2.80 s opening files, building NanoEvents and packing, 38.9 % of the worker "
+         "time: 700 ms in each of 4 chunks",
+         "test with larger files"},
         {"last_chunks",
          {.chunks = 41, .last = 8},
          "f2.root on red-c1, 8.05 s",

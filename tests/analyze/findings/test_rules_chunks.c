@@ -279,15 +279,29 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
 {
     struct roast_file_sizes sizes[] = {{4, 1e6}};
     static struct roast_job jobs[400];
-    struct roast_budget budget = {.schedule = {.jobs = jobs, .job_count = 400}};
+    struct roast_shift shift = {.to_ns = NS(25), .threads = 4};
+    struct roast_phase_interval phase = {.phase = ROAST_PHASE_CHUNKS};
+    struct roast_budget budget = {.schedule = {.shifts = &shift,
+                                               .shift_count = 1,
+                                               .jobs = jobs,
+                                               .job_count = 400,
+                                               .has_scheduler = true},
+                                  .phases = {.intervals = &phase, .count = 1},
+                                  .end_ns = NS(25)};
+    struct roast_schedule_model *schedule = NULL;
     roast_summary *summary = diagnose((struct patient){.chunks = 400});
     const struct roast_summary_context ctx = {.summary = summary, .budget = &budget};
 
     budget.by_phase[ROAST_PHASE_CHUNKS][ROAST_SLICE_dispatch] = 20;
-    for (int i = 0; i < 400; i++)
-        jobs[i] =
-            (struct roast_job){.kind = ROAST_SLICE_unexplained, .stop_ns = 200000000};
+    for (int i = 0; i < 400; i++) {
+        int64_t assigned_ns = i / 4 * NS(0.25);
+        jobs[i] = (struct roast_job){.kind = ROAST_SLICE_unexplained,
+                                     .assigned_ns = assigned_ns,
+                                     .start_ns = assigned_ns + NS(0.05),
+                                     .stop_ns = assigned_ns + NS(0.25)};
+    }
     const struct roast_rule_input at = {.ctx = &ctx,
+                                        .schedule = &schedule,
                                         .slices = (const roast_slices){0},
                                         .offered_s = 100,
                                         .wall_s = 25,
@@ -311,6 +325,7 @@ static struct roast_finding short_tasks(double per_chunk_s, double best_size)
     struct roast_finding finding = {.saves_s = NAN};
 
     roast__rule_tasks_too_short(&at, &finding);
+    roast__schedule_model_free(schedule);
     roast_summary_free(summary);
     return finding;
 }

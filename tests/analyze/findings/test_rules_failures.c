@@ -56,8 +56,26 @@ static void test_advice_depends_on_the_cause(void **state)
     assert_advice("KeyError", 0.5, "process() raised it in select/jets, fix that");
     assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
     assert_advice("KeyInFileError", 0, "compare bad.root with other files");
-    assert_advice("MemoryError", 0.5, "smaller chunks or fewer threads per worker");
+    assert_advice("MemoryError", 0.5, "smaller chunks, fewer threads per process or");
     assert_advice(NULL, 0.5, "run what is missing again");
+}
+
+/* A single thread cannot be fewer. */
+static void test_no_memory_with_one_thread(void **state)
+{
+    roast_run *run = patient_new((struct patient){.chunks = 40, .threads = 1}, NULL);
+
+    (void)state;
+    add_frame(run, (struct frame){.sequence = 1000,
+                                  .file = "bad.root",
+                                  .stop = 10,
+                                  .start = 3.2,
+                                  .duration = 0.5,
+                                  .status = ROAST_CHUNK_FAILED,
+                                  .error_type = "MemoryError"});
+    roast_summary *summary = diagnose_run(run);
+    assert_says(summary, "failures", "advice", "smaller chunks or more memory, and ");
+    roast_summary_free(summary);
 }
 
 /* The failed chunk, with more fields of its record. */
@@ -117,10 +135,11 @@ static void test_resolved_failures(void **state)
 
 /* ---- dead workers ---------------------------------------------------------------- */
 
-/* Its memory and host are not known. */
-static roast_summary *lose_a_stranger(const char *reason)
+/* Its memory and host are not known; all workers have so many threads. */
+static roast_summary *lose_a_stranger(const char *reason, int threads)
 {
-    roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
+    roast_run *run =
+        patient_new((struct patient){.chunks = 40, .threads = threads}, NULL);
     const struct roast_member member = {
         .worker = roast_str_of("tcp://10.9.9.9:1"), .joined_ns = at(0), .threads = 1};
 
@@ -131,16 +150,20 @@ static roast_summary *lose_a_stranger(const char *reason)
 
 static void test_dead_workers_without_data(void **state)
 {
-    roast_summary *killed = lose_a_stranger("its nanny ended it for its memory");
-    roast_summary *silent = lose_a_stranger("no heartbeat for 300 s");
-    roast_summary *gone = lose_a_stranger("closed");
+    roast_summary *killed = lose_a_stranger("its nanny ended it for its memory", 2);
+    roast_summary *single = lose_a_stranger("its nanny ended it for its memory", 1);
+    roast_summary *silent = lose_a_stranger("no heartbeat for 300 s", 2);
+    roast_summary *gone = lose_a_stranger("closed", 2);
 
     (void)state;
     assert_says(killed, "workers_died", "advice",
                 "more memory per worker, fewer threads");
+    assert_says(single, "workers_died", "advice",
+                "more memory per worker, or smaller chunks");
     assert_says(silent, "workers_died", "advice", "workers were cut off or killed");
     assert_says(gone, "workers_died", "advice", "read the logs of the workers");
     roast_summary_free(killed);
+    roast_summary_free(single);
     roast_summary_free(silent);
     roast_summary_free(gone);
 }
@@ -172,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_advice_depends_on_the_cause),
+        cmocka_unit_test(test_no_memory_with_one_thread),
         cmocka_unit_test(test_process_may_raise_what_reading_raises),
         cmocka_unit_test(test_resolved_failures),
         cmocka_unit_test(test_dead_workers_without_data),

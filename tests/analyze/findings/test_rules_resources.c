@@ -429,7 +429,39 @@ static void test_the_client_merges_in_wall_time(void **state)
     (void)state;
     assert_says(summary, "merging", "evidence",
                 "4.00 s of wall time merging, 16.0 s of worker time idle meanwhile");
-    assert_true(finding_row(summary, "client_imports") >= 0);
+    /* processes of a pool do not wait for the script: nothing is saved elsewhere */
+    int64_t row = finding_row(summary, "client_imports");
+    assert_true(row >= 0);
+    assert_says(summary, "client_imports", "evidence", "3.00 s before the first task");
+    assert_says(summary, "client_imports", "advice", "code of your own");
+    assert_int_equal(
+        cell_at(summary, "findings", (size_t)row, "saves_wall_seconds").type,
+        ROAST_CELL_ABSENT);
+    roast_summary_free(summary);
+}
+
+/* The script of a pool works on after its call: no thread waits for it. */
+static void test_a_script_that_works_on(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 1, 1);
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        add_frame(run, (struct frame){.first = i * 100,
+                                      .stop = i * 100 + 100,
+                                      .start = i,
+                                      .duration = 1});
+    mark(run, ROAST_MARK_RUN_END, 5);
+    roast_run_finish(run, NS(9));
+    roast_summary *summary = diagnose_run(run);
+    size_t row = (size_t)finding_row(summary, "client_busy");
+    assert_str_is(text_at(summary, "findings", row, "title"),
+                  "Your code outside of the Runner takes long");
+    assert_says(summary, "client_busy", "advice", "code of your own");
+    assert_int_equal(cell_at(summary, "findings", row, "saves_wall_seconds").type,
+                     ROAST_CELL_ABSENT);
     roast_summary_free(summary);
 }
 
@@ -443,9 +475,99 @@ static void test_a_client_without_cpu_does_not_merge(void **state)
     roast_summary_free(summary);
 }
 
+/* Two chunks at once in one process of two threads: 10 s each, with so much CPU time of
+ * its thread and of the process. */
+static roast_summary *diagnose_threads(double own_s, double process_s)
+{
+    roast_run *run = run_new();
+
+    offer(run, 0, 1, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        add_frame(run, (struct frame){.sequence = 1 + i,
+                                      .first = i * 100,
+                                      .stop = i * 100 + 100,
+                                      .start = 1,
+                                      .duration = 10,
+                                      .concurrency = 2});
+        add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
+                                      .sequence = 1 + i,
+                                      .task_start = 1,
+                                      .task = 10,
+                                      .task_cpu = own_s,
+                                      .process_cpu = process_s});
+    }
+    roast_run_finish(run, NS(12));
+    return diagnose_run(run);
+}
+
+static void test_cpu_of_chunks_at_once_is_not_that_of_others(void **state)
+{
+    roast_summary *summary = diagnose_threads(4, 8);
+
+    (void)state;
+    assert_metric(summary, other_threads_cpu_seconds, 0);
+    assert_int_equal(finding_row(summary, "other_threads"), -1);
+    roast_summary_free(summary);
+    summary = diagnose_threads(4, 20);
+    assert_metric(summary, other_threads_cpu_seconds, 12);
+    assert_says(summary, "other_threads", "evidence", "used 12.0 s of CPU time");
+    assert_says(summary, "other_threads", "evidence", "themselves 8.00 s");
+    roast_summary_free(summary);
+}
+
+/* Twelve outputs of one second each, packed to 50 MB; the client has 300 MB, and grows by
+ * so much with each. */
+static roast_summary *diagnose_client(double grows_mb, uint64_t client_pid)
+{
+    roast_run *run = run_new();
+
+    offer(run, 0, 1, 1);
+    for (uint32_t i = 0; i < 12; i++) {
+        struct roast_sample sample = {.worker = roast_str_of("pid-7"),
+                                      .time_ns = RUN_EPOCH_NS + NS(i + 0.5)};
+        roast_sample_set(&sample, ROAST_SERIES_client_memory,
+                         (300 + grows_mb * i) * 1e6);
+        assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+        add_frame(run, (struct frame){.sequence = 1 + i,
+                                      .pid = client_pid,
+                                      .first = i * 100,
+                                      .stop = i * 100 + 100,
+                                      .start = i,
+                                      .duration = 1});
+        add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
+                                      .sequence = 1 + i,
+                                      .pid = client_pid,
+                                      .task_start = i,
+                                      .task = 1,
+                                      .output_bytes = 50000000});
+    }
+    roast_run_finish(run, NS(13));
+    return diagnose_run(run);
+}
+
+static void test_a_client_that_grows_with_the_outputs(void **state)
+{
+    roast_summary *summary = diagnose_client(100, 8);
+
+    (void)state;
+    assert_says(summary, "client_memory", "evidence",
+                "1.20 GB more while the outputs of 12 chunks arrived (600 MB packed)");
+    assert_says(summary, "client_memory", "evidence", "it began with 300 MB");
+    assert_metric(summary, client_memory_peak_bytes, 1400e6);
+    roast_summary_free(summary);
+    summary = diagnose_client(10, 8); /* not worth a word */
+    assert_int_equal(finding_row(summary, "client_memory"), -1);
+    roast_summary_free(summary);
+    summary = diagnose_client(100, 7); /* chunks run in the client */
+    assert_int_equal(finding_row(summary, "client_memory"), -1);
+    roast_summary_free(summary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpu_of_chunks_at_once_is_not_that_of_others),
+        cmocka_unit_test(test_a_client_that_grows_with_the_outputs),
         cmocka_unit_test_setup(test_a_pattern_has_no_holes, setup),
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),
         cmocka_unit_test_setup(test_no_larger_chunks_in_full_memory, setup),
@@ -462,6 +584,7 @@ int main(void)
         cmocka_unit_test_setup(test_waits_of_unknown_kind, setup),
         cmocka_unit_test_setup(test_a_run_without_tasks_imported_nothing, setup),
         cmocka_unit_test_setup(test_the_client_merges_in_wall_time, setup),
+        cmocka_unit_test_setup(test_a_script_that_works_on, setup),
         cmocka_unit_test_setup(test_a_client_without_cpu_does_not_merge, setup),
     };
 

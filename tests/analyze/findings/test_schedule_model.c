@@ -86,6 +86,29 @@ static void test_a_one_time_cost_says_when_it_is_saved(void **state)
     roast_summary_free(summary);
 }
 
+/* Many calls of the user's own, then a few chunks that were long on their way. */
+static void test_waits_are_those_of_the_tasks_that_are_named(void **state)
+{
+    roast_run *run = patient_new((struct patient){.workers = 1,
+                                                  .threads = 1,
+                                                  .chunks = 4,
+                                                  .compute = 0.1,
+                                                  .begin = 2,
+                                                  .gap = 1},
+                                 NULL);
+
+    (void)state;
+    for (uint32_t i = 0; i < 100; i++)
+        add_task(run, "own", worker_named(0), 5000 + i, ROAST_TASK_ok, 0.01 * i,
+                 0.01 * i + 0.009);
+    roast_summary *summary = summary_of(run);
+    assert_true(number_at(summary, "budget", 0, "dispatch") > 3);
+    for (size_t i = 0; i < rows_of(summary, "findings"); i++)
+        assert_false(str_is(text_at(summary, "findings", i, "id"), "tasks_too_short"));
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* 400 tasks of 10 ms on two threads, 40 ms between two of them: 200 in one take 2 s. */
 static void test_short_tasks_of_the_users_own(void **state)
 {
@@ -100,6 +123,9 @@ static void test_short_tasks_of_the_users_own(void **state)
     roast_summary *summary = summary_of(run);
     assert_true(saves(summary, "tasks_too_short") > 17);
     assert_true(saves(summary, "tasks_too_short") < 18);
+    assert_str_is(
+        text_at(summary, "findings", 0, "advice"),
+        "more work in each task: 200 of these calls in one take about 2.00 s");
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -111,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_chunk_remains),
         cmocka_unit_test(test_workers_that_come_late),
         cmocka_unit_test(test_a_one_time_cost_says_when_it_is_saved),
+        cmocka_unit_test(test_waits_are_those_of_the_tasks_that_are_named),
         cmocka_unit_test(test_short_tasks_of_the_users_own),
     };
 

@@ -268,6 +268,46 @@ static void test_calls(void **state)
     roast_run_free(run);
 }
 
+/* What a later call was given to run again is that call's. */
+static void test_what_moved_to_a_later_call(void **state)
+{
+    roast_run *run = planned("processor\tA\npostprocess\tchanges", NULL);
+    struct roast_rerun rerun;
+    struct roast_page page;
+
+    (void)state;
+    set_note(run, "1 moved", "in\t0\t10 10 1\nin\t1\t0 0 1");
+    assert_int_equal(roast_failed_items(&page, run, 0, &rerun, NULL), ROAST_OK);
+    assert_true(rerun.items == 2 && !rerun.cannot_add);
+    roast_page_release(&page);
+    set_note(run, "1 moved files", "dataset\tdata\nfile\ta.root");
+    assert_int_equal(roast_failed_items(&page, run, 0, &rerun, NULL), ROAST_OK);
+    assert_true(rerun.items == 1);
+    roast_page_release(&page);
+    set_note(run, "1 moved", "in\t0\t0 10 2\nin\t1\t0 0 1");
+    set_note(run, "2 call", "part\nreruns\npostprocess\tchanges");
+    set_note(run, "2 items",
+             "dataset\tttbar\nfile\ta.root\t01ff\tEvents\nitems\t0 10 1");
+    assert_int_equal(roast_failed_items(&page, run, 0, &rerun, NULL), ROAST_OK);
+    assert_true(rerun.call == 2 && rerun.items == 1 && rerun.cannot_add);
+    roast_page_release(&page);
+    roast_run_free(run);
+}
+
+/* A call that ended in preprocessing, all of whose files were run again. */
+static void test_files_that_moved_to_a_later_call(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    set_note(run, "1 call", "");
+    set_note(run, "1 given", given);
+    set_note(run, "1 moved files", given);
+    check_items(run, "{\"items\":[],\"fileset\":{}}");
+    check_fileset(run, "{}");
+    roast_run_free(run);
+}
+
 static void test_way_of_files(void **state)
 {
     roast_run *run = run_new();
@@ -385,6 +425,8 @@ int main(void)
         cmocka_unit_test_setup(test_records_of_the_call, setup),
         cmocka_unit_test_setup(test_files_that_failed_in_preprocessing, setup),
         cmocka_unit_test_setup(test_calls, setup),
+        cmocka_unit_test_setup(test_what_moved_to_a_later_call, setup),
+        cmocka_unit_test_setup(test_files_that_moved_to_a_later_call, setup),
         cmocka_unit_test_setup(test_way_of_files, setup),
         cmocka_unit_test_setup(test_damaged_items_are_not_known, setup),
         cmocka_unit_test_setup(test_a_result_that_is_not_known, setup),

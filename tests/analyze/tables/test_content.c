@@ -292,6 +292,32 @@ static void test_branches_are_added_up_by_file(void **state)
     roast_run_free(run);
 }
 
+/* Of the first chunk that has them; a file of several trees has a list for each. */
+static void test_all_branches_of_files(void **state)
+{
+    struct roast_branch all[] = {branch("Jet_pt", DATA, 0, 300),
+                                 branch("never_read", 0, 0, 20)};
+    struct roast_str facts = facts_blob(&ttree);
+    roast_run *run = run_new();
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        add_frame(run, (struct frame){.file = "a.root",
+                                      .first = i,
+                                      .stop = i + 1,
+                                      .file_facts = facts,
+                                      .file_branches = i == 0 ? (struct roast_str){0}
+                                                              : branches_blob(all, 2)});
+    roast_table *table = table_of(run, ROAST_TABLE_file_branches);
+    assert_int_equal(roast_table_rows(table), 2);
+    size_t row = row_with(table, "branch", "never_read");
+    assert_str_is(text_in(table, "file", row), "a.root");
+    assert_near(number_in(table, "compressed_bytes", row), 20);
+    assert_near(number_in(table, "uncompressed_bytes", row), 40);
+    roast_table_free(table);
+    roast_run_free(run);
+}
+
 static void test_branches_add_up_to_those_of_the_summary(void **state)
 {
     static const char *const sums[] = {"bytes", "uncompressed_bytes", "seconds",
@@ -335,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_sections_are_added_up_by_file_and_place),
         cmocka_unit_test(test_sections_of_single_chunks),
         cmocka_unit_test(test_branches_are_added_up_by_file),
+        cmocka_unit_test(test_all_branches_of_files),
         cmocka_unit_test(test_branches_add_up_to_those_of_the_summary),
     };
 

@@ -388,7 +388,7 @@ static void test_samples_are_those_of_tracking(void **state)
         }
     }
     assert_int_equal(roast_table_rows(samples), row);
-    assert_int_equal(row, 6); /* three moments, three values */
+    assert_int_equal(row, 7); /* three moments and the start, three values */
     roast_tracking_release(&tracking);
     roast_table_free(samples);
     roast_run_free(run);

@@ -55,11 +55,56 @@ static void test_names_of_coffea_give_the_kind(void **state)
     for (size_t i = 0; i < COUNT_OF(names); i++)
         add_task(run, names[i], "w1", (uint32_t)(1 + 2 * i), ROAST_TASK_ok);
     add_task(run, "reduce", "w1", 2, ROAST_TASK_ok);
-    assert_kinds(run,
-                 (enum roast_task_kind[]){ROAST_KIND_reduce, ROAST_KIND_broadcast,
-                                          ROAST_KIND_preprocess, ROAST_KIND_preprocess,
-                                          ROAST_KIND_other, ROAST_KIND_other,
-                                          ROAST_KIND_other, ROAST_KIND_foreign});
+    assert_kinds(run, (enum roast_task_kind[]){
+                          ROAST_KIND_reduce, ROAST_KIND_other, ROAST_KIND_preprocess,
+                          ROAST_KIND_preprocess, ROAST_KIND_other, ROAST_KIND_other,
+                          ROAST_KIND_other, ROAST_KIND_foreign});
+    roast_run_free(run);
+}
+
+static void add_at(roast_run *run, const char *prefix, uint32_t key_hash,
+                   int64_t assigned)
+{
+    const struct roast_task task = {
+        .prefix = roast_str_of(prefix),
+        .worker = roast_str_of("w1"),
+        .key_hash = key_hash,
+        .ours = true,
+        .end = ROAST_TASK_ok,
+        .assigned_ns = second(assigned),
+        .start_ns = second(assigned),
+        .stop_ns = second(assigned + 1),
+    };
+    assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
+}
+
+static void mark_call(roast_run *run, int64_t begin, int64_t end)
+{
+    assert_int_equal(
+        roast_run_mark(run, ROAST_MARK_RUN_BEGIN, MONO_0 + begin * SECOND, NULL),
+        ROAST_OK);
+    assert_int_equal(
+        roast_run_mark(run, ROAST_MARK_RUN_END, MONO_0 + end * SECOND, NULL), ROAST_OK);
+}
+
+/* coffea sends one lambda per call, just before its chunks. */
+static void test_lambdas_of_the_user(void **state)
+{
+    static const int64_t lambdas[] = {1, 12, 13, 21, 40};
+    static const enum roast_task_kind expected[] = {
+        ROAST_KIND_chunk, ROAST_KIND_other, ROAST_KIND_other,     ROAST_KIND_broadcast,
+        ROAST_KIND_other, ROAST_KIND_other, ROAST_KIND_broadcast,
+    };
+    roast_run *run = new_run();
+
+    (void)state;
+    add_at(run, "Processor", 3, 20);
+    add_attempt(run, "w1", 3);
+    for (uint32_t i = 0; i < COUNT_OF(lambdas); i++)
+        add_at(run, "lambda", 5 + 2 * i, lambdas[i]);
+    add_at(run, "lambda", 5 + 2 * 2, 25); /* again, as its worker died */
+    mark_call(run, 10, 30);
+    assert_kinds(run, expected);
     roast_run_free(run);
 }
 
@@ -111,6 +156,8 @@ static void test_any_allocation_may_fail(void **state)
 
     (void)state;
     add_task(run, "sum", "w1", 3, ROAST_TASK_ok);
+    add_task(run, "lambda", "w1", 5, ROAST_TASK_ok);
+    mark_call(run, 0, 9);
     for (uint32_t i = 0; i < 40; i++)
         add_attempt(run, "w1", 1 + 2 * i);
     size_t before = test_heap.live_blocks;
@@ -130,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_prefix_with_an_attempt_is_the_processors),
         cmocka_unit_test(test_names_of_coffea_give_the_kind),
+        cmocka_unit_test(test_lambdas_of_the_user),
         cmocka_unit_test(test_one_name_may_be_both),
         cmocka_unit_test(test_an_equal_hash_elsewhere_is_another_key),
         cmocka_unit_test(test_many_attempts_of_one_task_are_quick),

@@ -227,7 +227,7 @@ static void entries_of_a_later_version_are_skipped(void **state)
         {ROAST_ENTRY_fact, 1, {0}, ""},
         {ROAST_ENTRY_loss, 1, {1}, "spool_unreadable_and_more"},
         {ROAST_ENTRY_mark, 2, {0, 2}, NULL},
-        {ROAST_ENTRY_mark, 2, {ROAST_MARK_RUN_END + 1, 2}, NULL},
+        {ROAST_ENTRY_mark, 2, {ROAST_MARK_RUN_RAISED + 1, 2}, NULL},
         {ROAST_ENTRY_mark, 2, {UINT64_MAX, 2}, NULL},
         {ROAST_ENTRY_note, 0, {0}, "\x04new\x02n\x02x"},
     };

@@ -239,10 +239,12 @@ static struct sent_frames end_small(roast_thread *thread, struct roast_chunk_end
 
 static roast_record packed(roast_thread *thread)
 {
-    struct roast_str end = roast_attempt_packed(thread);
+    struct roast_str end = roast_attempt_packed(thread, 123456789);
 
     assert_in_range(end.size_bytes, 1, ROAST_END_MAX_BYTES);
-    return decoded(end);
+    roast_record rec = decoded(end);
+    assert_int_equal(number(&rec, ROAST_FIELD_output_bytes), 123456789);
+    return rec;
 }
 
 /* This many slices get nine years each: the times of a test are too short. */
@@ -358,7 +360,7 @@ static void an_attempt_as_they_are_loses_nothing(void **state)
 
 static void assert_not_packed(roast_thread *thread)
 {
-    assert_null(roast_attempt_packed(thread).data);
+    assert_null(roast_attempt_packed(thread, 0).data);
 }
 
 static void packing_is_part_of_the_result(void **state)
@@ -391,6 +393,9 @@ static void packing_is_part_of_the_result(void **state)
                 (uint64_t)burnt_cpu_ns);
     assert_true(number(&again, ROAST_FIELD_process_cpu_ns) >
                 number(&end, ROAST_FIELD_process_cpu_ns));
+    assert_true(number(&again, ROAST_FIELD_task_process_cpu_ns) >=
+                number(&end, ROAST_FIELD_task_process_cpu_ns) + (uint64_t)burnt_cpu_ns);
+    assert_false(roast_record_has(&end, ROAST_FIELD_output_bytes));
     assert_true(again.values[ROAST_FIELD_end_epoch_ns].i64 >=
                 end.values[ROAST_FIELD_end_epoch_ns].i64);
     for (int i = 0; i < ROAST_SLICE_COUNT; i++)

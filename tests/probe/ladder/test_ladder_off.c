@@ -126,7 +126,7 @@ static int arms_its_own(void *thread)
     struct sent_frames sent;
     int line = does_nothing(thread);
 
-    MUST(!roast_attempt_packed(thread).data);
+    MUST(!roast_attempt_packed(thread, 0).data);
     MUST(roast_attempt_begin(thread, NULL, &armed_item).data);
     MUST(!roast_ladder_active(thread)); /* the parent's was */
     roast_ladder_arm(thread, 0);

@@ -214,7 +214,8 @@ static void growth_is_in_the_chunk_and_in_its_memory_section(void **state)
     assert_int_equal(
         roast_sections_read(&section, 1, rec.values[ROAST_FIELD_sections].str, NULL),
         1);
-    assert_int_equal(section.kinds, ROAST_SECTION_MEMORY);
+    assert_int_equal(section.kinds, ROAST_SECTION_MEMORY | ROAST_SECTION_PEAK);
+    assert_true(section.memory_peak_bytes >= section.memory_end_bytes);
     assert_within_5_percent((uint64_t)section.memory_delta_bytes, BYTES);
     assert_int_equal(section.memory_end_bytes - section.memory_start_bytes,
                      section.memory_delta_bytes);
