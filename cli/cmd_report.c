@@ -4,12 +4,13 @@
 #include "roast/report.h"
 #include "source.h"
 
-static int show(struct source *source, enum roast_format format)
+static int show(struct source *source, const struct arguments *args)
 {
     const roast_summary *summary = NULL;
     roast_run *run = NULL;
     struct roast_page page = {0};
     struct roast_heading_text text;
+    enum roast_format format = args_format(args);
     roast_error err = {0};
     int status;
     int code = source_summary(source, &summary);
@@ -25,6 +26,7 @@ static int show(struct source *source, enum roast_format format)
     } else {
         roast_report_heading(&text, run, from.origin);
         text.heading.bold = out_wants_bold();
+        text.heading.full_by = args_value(args, "full") ? NULL : "--full";
         status = roast_report_text(&page, summary, &text.heading, &err);
     }
     if (status < 0)
@@ -42,19 +44,26 @@ static int report(const struct arguments *args)
     int code = source_open(&source, args->operands[0]);
 
     if (code == CODE_OK)
-        code = show(&source, args_format(args));
+        code = show(&source, args);
     source_close(&source);
     return code;
 }
 
-static const struct option options[] = {FORMAT_OPTION("text|json"), {0}};
+static const struct option options[] = {
+    {"full", 0, NULL, "everything, in as many lines as it takes"},
+    FORMAT_OPTION("text|json"),
+    {0},
+};
 
 const struct command cmd_report = {
     .name = "report",
     .operands = "RUN",
     .summary = "what a run did: the first screen and its tables",
-    .help = "JSON has all metrics, tables and notes, and why something is not known.\n"
-            "Of an unfinished run, everything known so far is shown.\n",
+    .help =
+        "The text has at most 70 lines; --full shows all rows and all sections.\n"
+        "docs/reading-a-summary.md has a line for each word. JSON has all metrics,\n"
+        "tables and notes, and why something is not known. Of an unfinished run,\n"
+        "everything known so far is shown.\n",
     .options = options,
     .min_operands = 1,
     .max_operands = 1,

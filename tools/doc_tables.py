@@ -4,8 +4,8 @@
     python tools/doc_tables.py           rewrite the tables
     python tools/doc_tables.py --check   exit 1 when they are out of date
 
-The lists are the .def files of include/roast: one row of a list, one row of a table,
-between `<!-- NAME -->` and `<!-- end NAME -->`.
+The lists are the .def files of include/roast and src/report: one row of a list, one row
+of a table, between `<!-- NAME -->` and `<!-- end NAME -->`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 LIST_ROW = r'^[%s]\(((?:"(?:[^"\\]|\\.)*"|\([^"()]*\)|[^"()])*)\)$'
 LISTS = ROOT / "include" / "roast"
+PAGE_LISTS = ROOT / "src" / "report"
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
 
@@ -33,6 +34,12 @@ class Table(NamedTuple):
     bits: int | None = None  # column of SLICE(a) | SLICE(b)
     made: Callable[[list[str]], list[str]] | None = None  # another row of each
     kind: str = "A-Z"  # the macros whose rows are shown
+
+
+def text_of(source: str) -> str:
+    """A list of the interface, or of the page."""
+    found = LISTS / source
+    return (found if found.exists() else PAGE_LISTS / source).read_text()
 
 
 def plain(source: str, *header: str) -> Table:
@@ -57,6 +64,19 @@ def other_names() -> dict[str, list[str]]:
 
 
 OTHER_NAMES = other_names()
+
+
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+
+
+def meanings(source: str, pattern: str) -> dict[str, str]:
+    """The meaning of each row of a list."""
+    text = (LISTS / source).read_text()
+    return dict(re.findall(pattern + TEXT, text, re.MULTILINE))
+
+
+METRICS = meanings("metric_defs.def", r'^M\((\w+), \w+, "[^"]*", \d, \w+, ')
+COLUMNS = meanings("table_columns.def", r"^C\((\w+, \w+), \w+, [^,]+, ")
 
 
 def metric(item: list[str]) -> list[str]:
@@ -95,6 +115,71 @@ def ladder_column(item: list[str]) -> list[str]:
     unit = "s" if is_time else "bytes" if kind == "BYTES" else "none"
     column = view[1] if view else f"{name}_s" if is_time else name
     return [column, "DOUBLE" if is_time else "INT64", unit, meaning]
+
+
+# ---- the words of the page -----------------------------------------------------------
+
+TERM = ("on the page", "meaning")
+
+
+def terms() -> dict[str, Table]:
+    """A table for each section of the page."""
+    text = text_of("page_terms.def")
+    sections = re.findall(r"^W\(\w+, (\w+),", text, re.MULTILINE)
+    return {
+        name: Table("page_terms.def", TERM, (2, 3), name)
+        for name in dict.fromkeys(sections)
+    }
+
+
+def metric_row(item: list[str]) -> list[str]:
+    """A row of the six tables: what its metric is, and the one in parentheses."""
+    table, _, label, name, _, *beside = item
+    meaning = METRICS[name]
+    if len(beside) > 1:
+        meaning += f"; ({beside[0]}...) {METRICS[beside[1]]}"
+    meaning = re.sub(r" / 1e\d", "", meaning)  # the page has a unit with a prefix
+    return ["... " + label.strip() if label[0] == " " else label, table, meaning]
+
+
+def metric_tables() -> dict[str, Table]:
+    """A table for each of the six tables."""
+    names = re.findall(r"^T\((\w+),", text_of("report_tables.def"), re.MULTILINE)
+    return {
+        name: Table(
+            "metric_rows.def", ("row", "meaning"), (0, 2), name, made=metric_row
+        )
+        for name in names
+    }
+
+
+def page_column(item: list[str]) -> list[str]:
+    """A column of a table on the page, with the meaning of the column behind it."""
+    part, table, name, shown_as, heading = item[:5]
+    meaning = COLUMNS[f"{name}, {table}"]
+    if shown_as == "SHARE":
+        meaning = f"share of the sum of all rows: {meaning}"
+    return [heading, part, meaning]
+
+
+def page_columns() -> dict[str, Table]:
+    """A table for each of the tables of names."""
+    names = re.findall(r"^T\((\w+),", text_of("page_tables.def"), re.MULTILINE)
+    header = ("column", "meaning")
+    return {
+        name: Table("page_tables.def", header, (0, 2), name, made=page_column, kind="C")
+        for name in names
+    }
+
+
+def titled(item: list[str]) -> list[str]:
+    """A table on the page; one without a title continues the part above it."""
+    return [item[1] if item[2] == "NULL" else item[2], item[8]]
+
+
+def slices_only(item: list[str]) -> list[str]:
+    """An item of a ladder by its kind."""
+    return [item[3], item[2], item[4]]
 
 
 HOOKS = Table(
@@ -146,6 +231,16 @@ DOCUMENTS = {
             "T", ("begins with", "followed by", "least", "kind of secret")
         ),
     },
+    "reading-a-summary.md": terms()
+    | metric_tables()
+    | page_columns()
+    | {
+        "slices": Table("budget_slices.def", TERM, (1, 2)),
+        "ladder": Table("ladder_items.def", TERM, (0, 2), "SLICE", made=slices_only),
+        "titles": Table(
+            "page_tables.def", ("table", "one row is"), (0, 1), kind="T", made=titled
+        ),
+    },
     "tables.md": {
         "tables": Table("tables.def", ("table", "one row is"), (0, 5), kind="T"),
         "ladder": Table(
@@ -171,7 +266,7 @@ def shown(table: Table, column: int, cell: str) -> str:
 
 def rows(table: Table) -> list[list[str]]:
     """The rows of a list that the table shows, cell by cell."""
-    text = (LISTS / table.source).read_text()
+    text = text_of(table.source)
     found = []
     for arguments in re.findall(
         LIST_ROW % table.kind, text.partition("*/\n")[2], re.MULTILINE

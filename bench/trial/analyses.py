@@ -96,9 +96,23 @@ def select(events: Any, name: str, each_s: float) -> Any:
 # ---- columns -------------------------------------------------------------------------
 
 
-def read(events: Any, *names: str) -> None:
+def read(events: Any, names: tuple[str, ...]) -> None:
     for name in names:
         ak.sum(events[name])
+
+
+def select_jets(events: Any, each_s: float) -> Any:
+    """Of NanoAOD; and sleep so long per event."""
+    jets = events.Jet[(events.Jet.pt > 30) & (abs(events.Jet.eta) < 2.4)]
+    counts = np.bincount(ak.to_numpy(ak.num(jets)), minlength=20)[:20]
+    rest(events, each_s)
+    return counts
+
+
+def read_one(events: Any) -> None:
+    """Any column; it takes long enough for every worker to have a chunk."""
+    time.sleep(0.2)
+    ak.materialize(events[events.fields[0]])
 
 
 # ---- memory --------------------------------------------------------------------------
@@ -142,11 +156,6 @@ def collect_garbage(events: Any, objects: int, times: int) -> None:
 # ---- outputs -------------------------------------------------------------------------
 
 
-def give_bytes(events: Any, size_mb: int) -> Any:
-    """An output that does not compress."""
-    return np.random.default_rng(1).integers(0, 256, size_mb * MB, np.uint8)
-
-
 class Heavy:
     """An output that takes long to be merged."""
 
@@ -154,7 +163,7 @@ class Heavy:
         self.seconds = seconds
 
     def __add__(self, other: Heavy) -> Heavy:
-        time.sleep(self.seconds)
+        compute([None], self.seconds)
         return self
 
 
@@ -192,6 +201,12 @@ def small_task(number: int, seconds: float = 0.002) -> int:
     """A task of the user's own."""
     time.sleep(seconds)
     return number
+
+
+def large_result(number: int, size_mb: int) -> Any:
+    """Another one: what it gives stays on its worker."""
+    time.sleep(0.6)
+    return np.random.default_rng(number).bytes(size_mb * MB)
 
 
 def small_tasks(numbers: list[int]) -> list[int]:

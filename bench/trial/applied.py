@@ -152,6 +152,12 @@ def memory_limit(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
     return replace(setup, place=replace(setup.place, options=(*kept, limit)))
 
 
+def saturation(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
+    kept = tuple(row for row in setup.place.config if row[0] != found[1])
+    config = (*kept, (found[1], float(found[2])))
+    return replace(setup, place=replace(setup.place, config=config))
+
+
 def at_start(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
     options = (*setup.place.options, ("preload", found[1]))
     return replace(setup, place=replace(setup.place, options=options))
@@ -164,6 +170,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     (r"keep the items: (items = .*)", items),
     (r"run closer to the data", closer),
     (r"import (\w+) when workers start: --preload", at_start),
+    (r"(distributed\.scheduler\.worker-saturation)=(\d+)", saturation),
     (r"preload=(\[[^]]*\])", preload),
     (r"put (\S+) first in the fileset", first),
     (r"one thread per worker: (\d+) workers x (\d+) thread", threads),

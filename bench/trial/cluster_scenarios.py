@@ -11,13 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from distributed import Client
+from distributed import Client, wait
 from tornado.ioloop import PeriodicCallback
 
 from trial.analyses import (
     die_once,
-    give_bytes,
     give_heavy,
+    large_result,
     rest,
     small_task,
     small_tasks,
@@ -99,15 +99,20 @@ def tasks_of_others(files: Files) -> Setup:
             yield
             del tasks
 
-    return replace(steady(DASK, files, 8, 0.4), inside=(others,))
+    return replace(steady(DASK, files, 8, 0.4), ahead=(others,))
 
 
 # ---- the scheduler -------------------------------------------------------------------
 
 
 def be_busy(dask_scheduler: Any) -> None:
-    """Keep the event loop busy most of the time."""
-    busy = PeriodicCallback(lambda: time.sleep(0.5), 550)
+    """Keep the event loop busy most of the time, while chunks wait."""
+
+    def work() -> None:
+        if dask_scheduler.queued:
+            time.sleep(0.5)
+
+    busy = PeriodicCallback(work, 550)
     dask_scheduler.trial_busy = busy
     busy.start()
 
@@ -125,7 +130,9 @@ def busy_scheduler(files: Files) -> Setup:
         yield
         opened.client.run_on_scheduler(be_free)
 
-    return replace(steady(DASK, files, 20, 0.6), ahead=(busy,))
+    saturation = (("distributed.scheduler.worker-saturation", 1.0),)
+    place = replace(DASK, config=saturation)  # no task in reserve
+    return replace(steady(place, files, 20, 0.6), ahead=(busy,))
 
 
 def short_tasks(client: Client, count: int, together: int = 1) -> int:
@@ -139,7 +146,13 @@ def short_tasks(client: Client, count: int, together: int = 1) -> int:
     return sum(map(sum, client.gather(client.map(small_tasks, numbers, pure=False))))
 
 
-@scenario("tasks_too_short")
+@scenario(
+    "tasks_too_short",
+    allowed={
+        "client_busy": "the client collects as many results, one by one",
+        "client_imports": "the client makes as many tasks before it sends them",
+    },
+)
 def many_short_tasks(files: Files) -> Setup:
     names = {"short_tasks": short_tasks, "together": 1}
     code = "output = {'n': short_tasks(client, 4000, together)}"
@@ -164,7 +177,7 @@ def heavy_outputs_processes(files: Files) -> Setup:
     return heavy_outputs(PROCESSES, files)
 
 
-@scenario("merging")
+@scenario("merging", allowed={"files_too_small": "fewer chunks are fewer outputs"})
 def heavy_outputs_dask(files: Files) -> Setup:
     return heavy_outputs(DASK, files)
 
@@ -172,15 +185,22 @@ def heavy_outputs_dask(files: Files) -> Setup:
 SPILLS = tuple(row for row in CALM if not row[0].endswith("target"))
 
 
+def large_results(client: Client, count: int) -> int:
+    """Results that stay on the workers until all are there."""
+    task = partial(large_result, size_mb=25)
+    futures = client.map(task, range(count), pure=False)
+    wait(futures)
+    return len(futures)
+
+
 @scenario("spilling")
-def outputs_on_disk(files: Files) -> Setup:
+def results_on_disk(files: Files) -> Setup:
     """Results beyond 45 MB go to disk."""
     target = ("distributed.worker.memory.target", 0.03)
     options = (("memory_limit", "1500MB"),)
-    setup = steady(
-        replace(DASK, options=options, config=(*SPILLS, target)), files, 8, 0.6
-    )
-    return replace(setup, steps=(*setup.steps, partial(give_bytes, size_mb=20)))
+    place = replace(DASK, options=options, config=(*SPILLS, target))
+    code = "output = {'n': large_results(client, 12)}"
+    return Setup(place, code=code, names={"large_results": large_results})
 
 
 # ---- the client ----------------------------------------------------------------------

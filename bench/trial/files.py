@@ -16,7 +16,7 @@ import uproot
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "advice"
-CONTENT = 1  # raise it when the content changes
+CONTENT = 2  # raise it when the content changes
 TREE = "Events"
 EVENTS = 6000  # of a small file
 KINDS = {"ttree": "root", "rntuple": "ntuple.root", "parquet": "parquet"}
@@ -101,29 +101,36 @@ class Files:
     def copies(self, count: int, kind: str = "ttree") -> list[Path]:
         return [self.small(kind, f"copy{number}") for number in range(count)]
 
-    def wide(self, name: str = "wide", events: int = 4000, columns: int = 300) -> Path:
+    def wide(
+        self,
+        name: str = "wide",
+        events: int = 3000,
+        columns: int = 150,
+    ) -> Path:
         """Many columns: a chunk of it has a cost that is independent of its size."""
 
         def make(path: Path) -> None:
             rng = np.random.default_rng(2)
-            write(path, {f"x{n:03}": rng.random(events) for n in range(columns)})
+            values = {f"x{n:03}": rng.random(events) for n in range(columns)}
+            write(path, values)
 
         return self.once(f"{name}.root", make)
 
     def wide_parts(self, count: int) -> list[Path]:
-        return [self.wide(f"wide{n}of{count}", 40, 200) for n in range(count)]
+        return [self.wide(f"wide{n}of{count}", 40) for n in range(count)]
 
-    def packed(self, codec: str) -> Path:
+    def packed(self, codec: str, columns: int = 4, events: int = 2_500_000) -> Path:
         """Numbers that take long to unpack."""
 
         def make(path: Path) -> None:
             rng = np.random.default_rng(3)
-            columns = {
-                f"x{n}": rng.integers(0, 2**20, 2_500_000, np.int32) for n in range(4)
+            values = {
+                f"x{n}": rng.integers(0, 2**20, events, np.int32)
+                for n in range(columns)
             }
-            write(path, columns, codec, parts=8)
+            write(path, values, codec, parts=8)
 
-        return self.once(f"packed-{codec.lower()}.root", make)
+        return self.once(f"packed{columns}-{codec.lower()}.root", make)
 
     def nano(self) -> Fileset:
         """NanoAOD-like files with a thousand branches, of two datasets."""

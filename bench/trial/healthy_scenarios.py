@@ -5,13 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import awkward as ak
-import numpy as np
 from coffea.nanoevents import NanoAODSchema
 
-from trial.analyses import Step, compute, read, rest, select
+from trial.analyses import Step, compute, read, rest, select, select_jets
 from trial.files import EVENTS, Files, fileset
 from trial.places import (
     DASK,
@@ -45,14 +42,10 @@ def healthy(place: Place, kind: str, work: str, files: Files) -> Setup:
     return Setup(
         place=place,
         fileset=fileset(data=paths),
-        steps=(step, partial(_read, name="weight")),
+        steps=(step, partial(read, names=("weight",))),
         chunksize=size,
         runner=options,
     )
-
-
-def _read(events: object, name: str) -> None:
-    read(events, name)
 
 
 # Work that needs a core and the GIL only where it has both to itself.
@@ -72,13 +65,6 @@ def healthy_nano(place: Place, files: Files) -> Setup:
     step = partial(select_jets, each_s=7 / 3000)
     options = {"schema": NanoAODSchema}
     return Setup(place, files.nano(), (step,), chunksize=3000, runner=options)
-
-
-def select_jets(events: Any, each_s: float) -> Any:
-    jets = events.Jet[(events.Jet.pt > 30) & (abs(events.Jet.eta) < 2.4)]
-    counts = np.bincount(ak.to_numpy(ak.num(jets)), minlength=20)[:20]
-    rest(events, each_s)
-    return counts
 
 
 for name, place, works in HEALTHY_RUNS:

@@ -92,7 +92,10 @@ def planted_finding(scenario: Scenario, result: Result) -> dict[str, Any] | None
 
 def count_of(result: Result) -> Any:
     """The events of the output."""
-    return result.output and result.output["n"]
+    output = result.output
+    if isinstance(output, tuple):  # coffea's metrics are behind it
+        output = output[0]
+    return output and output["n"]
 
 
 class Trial:
@@ -113,7 +116,9 @@ class Trial:
                 self._judge(verdict)
         except Exception as exception:
             traceback.print_exc()
-            verdict.wrong.append(f"{type(exception).__name__}: {exception}"[:200])
+            # coffea's messages begin with the whole item and end with the cause
+            text = str(exception)[-200:]
+            verdict.wrong.append(f"{type(exception).__name__}: {text}")
             self.places.close()
         return verdict
 

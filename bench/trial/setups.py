@@ -14,7 +14,7 @@ from coffea.nanoevents import BaseSchema
 from coffea.processor import Runner
 
 from roastcoffea import MetricsCollector
-from trial.analyses import Analysis, Step
+from trial.analyses import Analysis, Step, read_one, small_task
 from trial.files import Fileset
 from trial.places import ITERATIVE, Opened, Place, Places
 
@@ -74,18 +74,21 @@ def make_runner(setup: Setup, opened: Opened) -> Runner:
 def warm_up(setup: Setup, opened: Opened) -> None:
     """Workers import, and coffea's cache knows the files.
 
-    Two chunks per file are enough, and their steps are left out.
+    A few chunks are enough. They read a column, which imports what reading needs.
     """
+    if not setup.fileset:
+        opened.client.gather(opened.client.map(small_task, range(20), pure=False))
+        return
+    list(make_runner(setup, opened).preprocess(setup.fileset))
     quick = dataclasses.replace(setup, runner=setup.runner | {"maxchunks": 4})
     runner = make_runner(quick, opened)
-    list(runner.preprocess(setup.fileset))
-    runner(setup.fileset, processor_instance=Analysis())
+    runner(setup.fileset, processor_instance=Analysis(read_one))
 
 
 def run(setup: Setup, places: Places) -> Result:
     """One run in a block of its own."""
     opened = places.at(setup.place, setup.is_fresh)
-    if setup.is_warm and setup.fileset:
+    if setup.is_warm:
         warm_up(setup, opened)
     if not setup.is_warm:
         setup.runner["metadata_cache"] = {}

@@ -31,6 +31,8 @@ enum roast_report_table {
 struct roast_row {
     char label[48];
     char value[96];
+    bool absent; /* the value is "-", with a reason where there is one */
+    bool more;   /* not on the short page */
 };
 
 enum { ROAST_REPORT_MAX_ROWS = 40 };
@@ -59,6 +61,7 @@ struct roast_heading {
     struct roast_str remarks;     /* what is missing and why, one per line */
     bool incomplete;              /* it failed or has no end: chunks may be missing */
     bool bold;                    /* bold headings, for a terminal */
+    const char *full_by; /* the page is short; the full one is shown by this option */
 };
 
 /* Where a run was read from. */
@@ -82,7 +85,7 @@ void roast_report_heading(struct roast_heading_text *out, roast_run *run,
 /* The state of a run that has no end or only a live file, as one line; else NULL. */
 const char *roast_report_ending(enum roast_origin origin, bool ended);
 
-/* The whole report: 80 columns, no colour. */
+/* The report in 80 columns, no colour: in at most 70 lines, or everything. */
 int roast_report_text(struct roast_page *out, const roast_summary *summary,
                       const struct roast_heading *heading, roast_error *err);
 

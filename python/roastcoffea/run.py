@@ -343,12 +343,12 @@ class Run:
 
     # ---- pages ---------------------------------------------------------------------
 
-    def print_summary(self) -> None:
-        """Print what was measured."""
-        print(self._page("text"))
+    def print_summary(self, full: bool = False) -> None:
+        """Print what was measured, in at most 70 lines, or everything."""
+        print(self._page("full" if full else "text").rstrip("\n"))
 
     def _page(self, kind: str) -> str:
-        """The run as ``text``, as its first lines (``headline``), or as a ``card``."""
+        """The run as ``text``, in ``full``, its ``headline``, or a ``card``."""
         why_off = self._notes.text("why_off")
         if why_off:
             return f"<div>{why_off}</div>" if kind == "card" else why_off

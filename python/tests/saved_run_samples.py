@@ -137,7 +137,7 @@ def facts(run: Any) -> dict[str, Any]:
             for n, chunk in enumerate(run.chunk_metrics)
             for key, value in chunk.items()
         },
-        **{name: run._page(name) for name in ("text", "headline", "card")},
+        **{name: run._page(name) for name in ("text", "full", "headline", "card")},
         "tracking_data": run.tracking_data,
         "span_metrics": run.span_metrics,
         "section_metrics": run.section_metrics,

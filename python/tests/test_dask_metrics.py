@@ -153,7 +153,7 @@ def test_a_killed_worker_and_what_it_held(client, tiny_file, tmp_path, capsys):
     assert metrics["time_avg_workers"] < 2
     (failure,) = [row for row in metrics["failures"] if row["status"] == "lost"]
     assert (failure["worker"], failure["resolved"]) == (lost["worker"], True)
-    collector.print_summary()
+    collector.print_summary(full=True)
     page = capsys.readouterr().out
     assert "LOST WORKERS" in page
     assert "1 worker lost" in page

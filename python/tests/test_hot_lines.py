@@ -109,7 +109,7 @@ def test_the_line_that_takes_the_time_is_the_hottest(executor, tiny_file):
     # Nothing of the libraries, of ours, or of the script around the run.
     assert {row["file"] for row in found.values()} == {__file__}
     assert not any(name == "measure" for name, _ in found)
-    assert "HOT LINES" in run._page("text")
+    assert "HOT LINES" in run._page("full")
 
 
 def test_seconds_are_those_of_the_attempts(tiny_file):

@@ -76,7 +76,7 @@ def test_calls_of_a_block(executor, tiny_file):
     assert 0 <= first["after"] < failed["after"] < last["after"]
     assert sum(row["wall_time"] for row in metrics["calls"]) < metrics["wall_time"]
     assert [*run.calls["start"]] == sorted(run.calls["start"])
-    assert TITLE in run._page("text")
+    assert TITLE in run._page("full")
 
 
 def test_one_call_has_no_part_on_the_page(tiny_file):
@@ -84,7 +84,7 @@ def test_one_call_has_no_part_on_the_page(tiny_file):
         make_runner()(fileset_of(tiny_file), Plain())
     (row,) = run.get_metrics()["calls"]
     assert row["state"] == "returned"
-    assert TITLE not in run._page("text")
+    assert TITLE not in run._page("full")
 
 
 def test_calls_on_dask(client, tiny_file, tmp_path):
@@ -118,7 +118,7 @@ def check_recorded(run):
     assert peaks["outer"] == outer["memory_peak_mb"] * 2**20
     of_chunks = run.chunk_sections["memory_peak_bytes"]
     assert max(peak for peak in of_chunks if peak) == peaks["outer"]
-    page = run._page("text")
+    page = run._page("full")
     assert "Recorded metrics" in page
     assert "Memory of sections" in page
 
@@ -140,4 +140,4 @@ def test_nothing_recorded(tiny_file):
     with roastcoffea.monitor() as run:
         make_runner()(fileset_of(tiny_file), Plain())
     assert run.get_metrics()["recorded_metrics"] == {}
-    assert "Recorded metrics" not in run._page("text")
+    assert "Recorded metrics" not in run._page("full")

@@ -10,7 +10,7 @@
 #include "report/slice_bars.h"
 #include "roast/compare.h"
 
-enum { MOST_SLICES = 9, INDENT = 2, LINE_BYTES = 256 };
+enum { BAR_COLUMNS = 24, INDENT = 2, LINE_BYTES = 256 };
 
 static const char *slice_label(int slice)
 {
@@ -20,13 +20,13 @@ static const char *slice_label(int slice)
 static void put_part(struct roast_wrapped_line *line, int col, double seconds,
                      double total)
 {
-    roast__line_format(line, "%s %s, %.2g %%",
-                       slice_label(col - ROAST_COL_budget_import),
-                       roast_number(seconds, "s").text, 100 * seconds / total);
+    roast__line_format(line, "%s %s, %s", slice_label(col - ROAST_COL_budget_import),
+                       roast_number(seconds, "s").text,
+                       roast_number(100 * seconds / total, "%").text);
 }
 
 void roast__put_budget_section(struct roast_buf *buf,
-                               const struct roast_page_input *input)
+                               const struct roast_page_input *input, size_t most_bars)
 {
     const roast_table *budget = input->tables[ROAST_TABLE_budget];
     double total = roast__row_sum(budget);
@@ -35,10 +35,10 @@ void roast__put_budget_section(struct roast_buf *buf,
         .first = ROAST_COL_budget_import,
         .count = ROAST_COMPARED_SLICES,
         .total = total,
-        .smallest_share = 0.005,
-        .max_bars = MOST_SLICES,
-        .bar_columns = 28,
-        .others_label = "others",
+        .smallest_share = roast__is_short(input) ? 0.005 : 0.0005,
+        .max_bars = most_bars,
+        .bar_columns = BAR_COLUMNS,
+        .others_label = roast__term(ROAST_TERM_slice_others),
         .label = slice_label,
         .skipped_col = ROAST_COL_budget_unexplained,
     };
@@ -48,14 +48,14 @@ void roast__put_budget_section(struct roast_buf *buf,
     /* "WHERE THE WORKER TIME WENT   3469 thread-s = 62.0 s x 56.0 threads" */
     char title[LINE_BYTES];
     double wall_s, percent;
-    const char *pattern = total < 100   ? "WHERE THE WORKER TIME WENT   %.1f thread-s"
-                          : total < 1e7 ? "WHERE THE WORKER TIME WENT   %.0f thread-s"
-                                        : "WHERE THE WORKER TIME WENT   %.3g thread-s";
-    size_t size = (size_t)snprintf(title, sizeof(title), pattern, total);
+    size_t size = (size_t)snprintf(
+        title, sizeof(title), "%s   %s", roast__term(ROAST_TERM_budget),
+        roast_number(total, roast__term(ROAST_TERM_thread_s)).text);
     if (roast__metric(&wall_s, input, ROAST_METRIC_wall_time) && wall_s > 0)
-        (void)snprintf(title + size, sizeof(title) - size, " = %s x %s threads",
+        (void)snprintf(title + size, sizeof(title) - size, " = %s x %s %s",
                        roast_number(wall_s, "s").text,
-                       roast_number(total / wall_s, "").text);
+                       roast_number(total / wall_s, "").text,
+                       roast__term(ROAST_TERM_threads));
     roast__put_title(buf, title);
     roast__put_slices(buf, &slices);
     /* "not explained 18.0 s, 0.5 % | roastcoffea itself 1.00 s, 0.0 %". The first is the
@@ -83,13 +83,13 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *inp
          * coffea by 3 %" */
         static const struct {
             const char *name;
-            const char *label;
+            enum roast_term label;
             const char *other;
         } known[] = {
-            {"cpu_seconds", "CPU", "Dask"},
-            {"chunk_seconds", "chunk seconds", "Dask"},
-            {"events", "events", "coffea"},
-            {"bytes", "bytes", "coffea"},
+            {"cpu_seconds", ROAST_TERM_check_cpu, "Dask"},
+            {"chunk_seconds", ROAST_TERM_check_chunks, "Dask"},
+            {"events", ROAST_TERM_check_events, "coffea"},
+            {"bytes", ROAST_TERM_check_bytes, "coffea"},
         };
         struct roast_str name = roast__cell_text(checks, row, ROAST_COL_checks_name);
         struct roast_str verdict =
@@ -99,23 +99,23 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *inp
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
             if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
                 continue;
+            const char *label = roast__term(known[i].label);
             if (roast__str_is(verdict, "exact"))
-                roast__line_format(&line, "%s = %s, exact", known[i].label,
-                                   known[i].other);
+                roast__line_format(&line, "%s = %s, exact", label, known[i].other);
             else if (roast__str_is(verdict, "agrees"))
-                roast__line_format(&line, "%s = %s to %.2g %%", known[i].label,
-                                   known[i].other, fmax(off, 0.01));
+                roast__line_format(&line, "%s = %s to %s", label, known[i].other,
+                                   roast_number(fmax(off, 0.01), "%").text);
             else
-                roast__line_format(&line, "%s and %s differ by %.2g %%", known[i].label,
-                                   known[i].other, off);
+                roast__line_format(&line, "%s and %s differ by %s", label,
+                                   known[i].other, roast_number(off, "%").text);
         }
     }
     bool any = line.parts > 0;
     roast__line_end(&line);
     if (any) {
-        roast__put(buf, "\n" ROAST_HEADING "CHECKS" ROAST_HEADING_END "  ");
-        roast__buf_put(buf, text.data, text.size_bytes);
+        roast__put(buf, "\n" ROAST_HEADING);
+        roast__put(buf, roast__term(ROAST_TERM_checks));
+        roast__put(buf, ROAST_HEADING_END "  ");
     }
-    buf->failed |= !roast__buf_ok(&text);
-    roast__buf_release(&text);
+    roast__put_part(buf, &text);
 }

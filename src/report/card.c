@@ -63,16 +63,17 @@ int roast__report_card(struct roast_page *out, const struct roast_page_input *in
 
     roast__put(&buf, "<div style=\"border:1px solid #8888;border-radius:4px;"
                      "padding:.6em;display:inline-block\">\n");
-    roast__put_first_screen(&plain, input);
-    roast__put_chunk_section(&plain, input);
-    roast__put_reads_section(&plain, input);
-    roast__put_cluster_section(&plain, input);
+    roast__put_first_screen(&plain, input, SIZE_MAX);
     put_pre(&buf, &plain);
     for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++)
         put_html_table(&buf, (enum roast_report_table)i, input->values);
     roast__buf_clear(&plain);
-    roast__put_details(&plain, input);
-    put_pre(&buf, &plain);
+    roast__put_sections_below(&plain, input);
+    if (plain.size_bytes > 0 || !roast__buf_ok(&plain)) {
+        roast__put(&buf, "<details><summary>More</summary>\n");
+        put_pre(&buf, &plain);
+        roast__put(&buf, "</details>\n");
+    }
     roast__put(&buf, "</div>\n");
     roast__buf_release(&plain);
     return roast__page_finish(out, &buf, err);

@@ -10,7 +10,7 @@
 #include "report/slice_bars.h"
 #include "roast/ladder.h"
 
-enum { INDENT = 2, MAX_HOOKS = 10, NAME_BYTES = 64, LINE_BYTES = 256 };
+enum { INDENT = 2, BRIEF_HOOKS = 5, NAME_BYTES = 64, LINE_BYTES = 256 };
 
 /* Shares below round to 0.0 %. */
 static const double smallest_share = 0.0005;
@@ -25,13 +25,13 @@ static void put_split(struct roast_buf *buf, const roast_table *split)
 {
     static const struct {
         int col;
-        const char *label;
+        enum roast_term label;
     } parts[] = {
-        {ROAST_COL_chunk_split_on_cpu, "on CPU"},
-        {ROAST_COL_chunk_split_runqueue, "no core free"},
-        {ROAST_COL_chunk_split_fetch_wait, "storage"},
-        {ROAST_COL_chunk_split_blocked, "blocked (GIL, sleep)"},
-        {ROAST_COL_chunk_split_waiting, "storage or blocked"},
+        {ROAST_COL_chunk_split_on_cpu, ROAST_TERM_on_cpu},
+        {ROAST_COL_chunk_split_runqueue, ROAST_TERM_no_core},
+        {ROAST_COL_chunk_split_fetch_wait, ROAST_TERM_storage},
+        {ROAST_COL_chunk_split_blocked, ROAST_TERM_blocked},
+        {ROAST_COL_chunk_split_waiting, ROAST_TERM_waiting},
     };
     struct roast_wrapped_line line = {.buf = buf, .indent = INDENT, .columns = INDENT};
     double total = roast__row_sum(split);
@@ -43,25 +43,25 @@ static void put_split(struct roast_buf *buf, const roast_table *split)
         double seconds = roast_table_number(split, 0, parts[i].col);
         if (isnan(seconds))
             continue;
-        roast__line_format(&line, "%s %.0f %%", parts[i].label,
-                           100 * roast__positive(seconds) / total);
+        roast__line_format(
+            &line, "%s %s", roast__term(parts[i].label),
+            roast_number(100 * roast__positive(seconds) / total, "%").text);
     }
     roast__line_end(&line);
 }
 
 /* "of it garbage collection 1.2 s (3.0 %)"; nothing below smallest_share. */
 static void put_overlay(struct roast_buf *buf, const struct roast_page_input *input,
-                        enum roast_metric metric, const char *label, double total)
+                        enum roast_metric metric, enum roast_term label, double total)
 {
-    char percent[ROAST_NUMBER_BYTES];
     double seconds;
 
     if (!roast__metric(&seconds, input, metric) || seconds > total ||
         !(seconds / total >= smallest_share))
         return;
-    roast__format_share(percent, seconds / total);
-    roast__put_sentence(buf, INDENT, "of it %s %s (%s)", label,
-                        roast_number(seconds, "s").text, percent);
+    roast__put_sentence(buf, INDENT, "of it %s %s (%s)", roast__term(label),
+                        roast_number(seconds, "s").text,
+                        roast_number(100 * seconds / total, "%").text);
 }
 
 /* "INSIDE A CHUNK   10.1 s in 8 chunks", or "in 6 of 8 chunks" where the others have no
@@ -69,12 +69,14 @@ static void put_overlay(struct roast_buf *buf, const struct roast_page_input *in
 static void put_time_title(struct roast_buf *buf, const struct roast_page_input *input,
                            double total)
 {
-    char title[LINE_BYTES] = "INSIDE A CHUNK";
+    char title[LINE_BYTES];
     double chunks, others;
+    size_t size =
+        (size_t)snprintf(title, sizeof(title), "%s", roast__term(ROAST_TERM_inside));
 
     if (total > 0) {
-        size_t size = (size_t)snprintf(title, sizeof(title), "INSIDE A CHUNK   %s",
-                                       roast_number(total, "s").text);
+        size += (size_t)snprintf(title + size, sizeof(title) - size, "   %s",
+                                 roast_number(total, "s").text);
         if (!roast__metric(&others, input, ROAST_METRIC_num_chunks_without_ladder))
             others = 0;
         if (roast__metric(&chunks, input, ROAST_METRIC_ladder_chunks))
@@ -105,20 +107,20 @@ void roast__put_chunk_section(struct roast_buf *buf,
                 .smallest_share = smallest_share,
                 .max_bars = ROAST_SLICE_COUNT,
                 .bar_columns = 40,
-                .others_label = "below 0.05 %",
+                .others_label = roast__term(ROAST_TERM_inside_small),
                 .label = slice_label,
             };
             roast__put_slices(buf, &slices);
         }
         put_split(buf, input->tables[ROAST_TABLE_chunk_split]);
         put_overlay(buf, input, ROAST_METRIC_storage_wait_seconds,
-                    "waiting for storage while opening and building", total);
-        put_overlay(buf, input, ROAST_METRIC_gc_seconds, "garbage collection (CPU)",
-                    total);
+                    ROAST_TERM_storage_wait, total);
+        put_overlay(buf, input, ROAST_METRIC_gc_seconds, ROAST_TERM_gc, total);
     }
     const roast_table *hooks = input->tables[ROAST_TABLE_hooks_missing];
     size_t count = roast_table_rows(hooks);
-    for (size_t row = 0; row < count && row < MAX_HOOKS; row++) {
+    size_t most = roast__most_rows(input, BRIEF_HOOKS);
+    for (size_t row = 0; row < count && row < most; row++) {
         struct roast_str hook =
             roast__cell_text(hooks, row, ROAST_COL_hooks_missing_hook);
         struct roast_str lost =
@@ -129,8 +131,7 @@ void roast__put_chunk_section(struct roast_buf *buf,
                             (int)hook.size_bytes, hook.data, (int)lost.size_bytes,
                             lost.data);
     }
-    if (count > MAX_HOOKS)
-        roast__put_line(buf, "  %zu more", count - MAX_HOOKS);
+    roast__put_more(buf, input, count, most);
     if (buf->size_bytes == title_end)
         buf->size_bytes = start; /* no title without lines */
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cluster_section.c - data of the scheduler: lost workers, tasks by kind, hot lines.
  *
- * Each part is bounded: further rows are counted. */
+ * On the short page further rows are counted. */
 #include <math.h>
 #include <stdio.h>
 
 #include "report/layout.h"
 
-enum { MOST_WORKERS = 5, MOST_LINES = 5, LINE_BYTES = 256, NUMBER_COLUMNS = 11 };
+enum { BRIEF_WORKERS = 3, BRIEF_LINES = 5, LINE_BYTES = 256, NUMBER_COLUMNS = 11 };
 
 /* ---- lost workers ---------------------------------------------------------------- */
 
 /* The reason of the scheduler, and the chunks that the worker had. */
-static void put_lost_details(struct roast_buf *buf, const roast_table *table)
+static void put_lost_details(struct roast_buf *buf, const roast_table *table,
+                             size_t most)
 {
-    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
+    for (size_t row = 0; row < roast_table_rows(table) && row < most; row++) {
         struct roast_str why =
             roast_table_text(table, row, ROAST_COL_lost_workers_reason);
         struct roast_str chunks =
@@ -29,28 +30,31 @@ static void put_lost_details(struct roast_buf *buf, const roast_table *table)
         }
         while (roast_table_item(&held, &chunks)) {
             held = roast_str_cut(held, 2 * LINE_BYTES);
-            roast__put_sentence(buf, 4, "it held %.*s", (int)held.size_bytes,
-                                held.data);
+            roast__put_sentence(buf, 4, "%s %.*s", roast__term(ROAST_TERM_held),
+                                (int)held.size_bytes, held.data);
         }
     }
 }
 
-static void put_lost_workers(struct roast_buf *buf,
+void roast__put_lost_workers(struct roast_buf *buf,
                              const struct roast_page_input *input)
 {
-    static const struct roast_grid_column columns[] = {
-        {.heading = "worker", .max_columns = 30, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "ended", .max_columns = 18},
-        {.heading = "last memory", .max_columns = 20},
-        {.heading = "lost", .right = true},
+    const struct roast_grid_column columns[] = {
+        {.heading = roast__term(ROAST_TERM_lost_worker),
+         .max_columns = 30,
+         .cut = ROAST_CUT_MIDDLE},
+        {.heading = roast__term(ROAST_TERM_ended), .max_columns = 18},
+        {.heading = roast__term(ROAST_TERM_last_memory), .max_columns = 20},
+        {.heading = roast__term(ROAST_TERM_seconds_lost), .right = true},
     };
     const roast_table *table = input->tables[ROAST_TABLE_lost_workers];
+    size_t most = roast__most_rows(input, BRIEF_WORKERS);
     struct roast_grid grid = {.columns = columns, .column_count = 4};
 
     if (roast_table_rows(table) == 0)
         return;
-    roast__put_title(buf, "LOST WORKERS");
-    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_WORKERS; row++) {
+    roast__put_title(buf, roast__term(ROAST_TERM_lost_workers));
+    for (size_t row = 0; row < roast_table_rows(table) && row < most; row++) {
         roast__grid_put(&grid,
                         roast__cell_text(table, row, ROAST_COL_lost_workers_worker));
         roast__grid_put(&grid,
@@ -70,29 +74,35 @@ static void put_lost_workers(struct roast_buf *buf,
                              "s");
     }
     roast__grid_write(buf, &grid);
-    put_lost_details(buf, table);
-    if (roast_table_rows(table) > MOST_WORKERS)
-        roast__put_line(buf, "  %zu more", roast_table_rows(table) - MOST_WORKERS);
+    put_lost_details(buf, table, most);
+    roast__put_more(buf, input, roast_table_rows(table), most);
     roast__grid_release(&grid);
 }
 
 /* ---- tasks ----------------------------------------------------------------------- */
 
-static void put_tasks(struct roast_buf *buf, const struct roast_page_input *input)
+/* A column of numbers. */
+static struct roast_grid_column number_column(enum roast_term heading)
 {
-    static const struct roast_grid_column columns[] = {
-        {.heading = "tasks", .max_columns = 26},
-        {.heading = "count", .max_columns = NUMBER_COLUMNS, .right = true},
-        {.heading = "time", .max_columns = NUMBER_COLUMNS, .right = true},
-        {.heading = "failed", .max_columns = NUMBER_COLUMNS, .right = true},
-        {.heading = "lost", .max_columns = NUMBER_COLUMNS, .right = true},
+    return (struct roast_grid_column){
+        .heading = roast__term(heading), .max_columns = NUMBER_COLUMNS, .right = true};
+}
+
+void roast__put_tasks(struct roast_buf *buf, const struct roast_page_input *input)
+{
+    const struct roast_grid_column columns[] = {
+        {.heading = roast__term(ROAST_TERM_task_kind), .max_columns = 26},
+        number_column(ROAST_TERM_task_count),
+        number_column(ROAST_TERM_task_time),
+        number_column(ROAST_TERM_task_failed),
+        number_column(ROAST_TERM_task_lost),
     };
     const roast_table *table = input->tables[ROAST_TABLE_tasks_by_kind];
     struct roast_grid grid = {.columns = columns, .column_count = 5};
 
     if (roast_table_rows(table) == 0)
         return;
-    roast__put_title(buf, "TASKS ON DASK");
+    roast__put_title(buf, roast__term(ROAST_TERM_tasks));
     for (size_t row = 0; row < roast_table_rows(table); row++) {
         double failed = roast_table_number(table, row, ROAST_COL_tasks_by_kind_failed);
         double again = roast_table_number(table, row, ROAST_COL_tasks_by_kind_retried);
@@ -109,20 +119,26 @@ static void put_tasks(struct roast_buf *buf, const struct roast_page_input *inpu
 
 /* ---- hot lines ------------------------------------------------------------------- */
 
-static void put_hot_lines(struct roast_buf *buf, const struct roast_page_input *input)
+void roast__put_hot_lines(struct roast_buf *buf, const struct roast_page_input *input)
 {
-    static const struct roast_grid_column columns[] = {
-        {.heading = "function", .max_columns = 50, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "time", .max_columns = NUMBER_COLUMNS, .right = true},
-        {.heading = "in it alone", .max_columns = NUMBER_COLUMNS, .right = true},
+    const struct roast_grid_column columns[] = {
+        {.heading = roast__term(ROAST_TERM_hot_function),
+         .max_columns = 50,
+         .cut = ROAST_CUT_MIDDLE},
+        number_column(ROAST_TERM_hot_time),
+        number_column(ROAST_TERM_hot_self),
     };
     const roast_table *table = input->tables[ROAST_TABLE_hottest_lines];
+    size_t most = roast__most_rows(input, BRIEF_LINES);
+    char title[LINE_BYTES];
     struct roast_grid grid = {.columns = columns, .column_count = 3};
 
     if (roast_table_rows(table) == 0)
         return;
-    roast__put_title(buf, "HOT LINES   by sampling");
-    for (size_t row = 0; row < roast_table_rows(table) && row < MOST_LINES; row++) {
+    (void)snprintf(title, sizeof(title), "%s   by sampling",
+                   roast__term(ROAST_TERM_hot));
+    roast__put_title(buf, title);
+    for (size_t row = 0; row < roast_table_rows(table) && row < most; row++) {
         /* "analysis.py:12 process" */
         struct roast_str file =
             roast__cell_text(table, row, ROAST_COL_hottest_lines_file);
@@ -153,12 +169,5 @@ static void put_hot_lines(struct roast_buf *buf, const struct roast_page_input *
     }
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
-}
-
-void roast__put_cluster_section(struct roast_buf *buf,
-                                const struct roast_page_input *input)
-{
-    put_lost_workers(buf, input);
-    put_tasks(buf, input);
-    put_hot_lines(buf, input);
+    roast__put_more(buf, input, roast_table_rows(table), most);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* details_section.c - failures, sections, datasets, losses, and why something is missing.
  *
- * Each part is bounded: the most important rows are shown, the others are counted. */
+ * On the short page the most important rows are shown, the others are counted. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/str.h"
 #include "report/layout.h"
 
-enum { MAX_FAILURES = 10, NUMBER_COLUMNS = 11 };
+enum { BRIEF_FAILURES = 3, BRIEF_REMARK_LINES = 6, NUMBER_COLUMNS = 11 };
 
 /* ---- failures ----------------------------------------------------------------- */
 
@@ -50,7 +50,8 @@ static void put_failure(struct roast_grid *grid, const roast_table *table, size_
 
     roast__grid_put(grid, roast__cell_text(table, row, ROAST_COL_failures_file));
     if (roast_table_int(&start, table, row, ROAST_COL_failures_entry_start) &&
-        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop))
+        roast_table_int(&stop, table, row, ROAST_COL_failures_entry_stop) &&
+        stop > start) /* else the whole file */
         (void)snprintf(text, sizeof(text), "%" PRId64 "-%" PRId64, start, stop);
     roast__grid_put(grid, roast_str_of(text));
     (void)snprintf(text, sizeof(text), "x %s", roast_number((double)same, "").text);
@@ -78,13 +79,13 @@ static void put_failure(struct roast_grid *grid, const roast_table *table, size_
 }
 
 /* Shows each failure once, resolved ones last. Returns the number of rows covered. */
-static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table)
+static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table,
+                               size_t most)
 {
-    size_t shown[MAX_FAILURES], count = 0, covered = 0;
+    size_t shown[ROAST_FULL_ROWS], count = 0, covered = 0;
 
     for (int resolved = 0; resolved <= 1; resolved++) {
-        for (size_t row = 0; row < roast_table_rows(table) && count < MAX_FAILURES;
-             row++) {
+        for (size_t row = 0; row < roast_table_rows(table) && count < most; row++) {
             bool is_shown = false;
             size_t same = 0;
             for (size_t i = 0; i < count; i++)
@@ -101,13 +102,17 @@ static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table
     return covered;
 }
 
-static void put_failures(struct roast_buf *buf, const struct roast_page_input *input)
+void roast__put_failures(struct roast_buf *buf, const struct roast_page_input *input)
 {
-    static const struct roast_grid_column columns[] = {
-        {.heading = "file", .max_columns = 24, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "entries", .max_columns = 21, .cut = ROAST_CUT_MIDDLE},
-        {.heading = "try", .max_columns = 6, .right = true},
-        {.heading = "error"},
+    const struct roast_grid_column columns[] = {
+        {.heading = roast__term(ROAST_TERM_failed_in),
+         .max_columns = 24,
+         .cut = ROAST_CUT_MIDDLE},
+        {.heading = roast__term(ROAST_TERM_entries),
+         .max_columns = 21,
+         .cut = ROAST_CUT_MIDDLE},
+        {.heading = roast__term(ROAST_TERM_try), .max_columns = 6, .right = true},
+        {.heading = roast__term(ROAST_TERM_error)},
     };
     const roast_table *table = input->tables[ROAST_TABLE_failures];
     struct roast_grid grid = {.columns = columns, .column_count = 4};
@@ -117,19 +122,19 @@ static void put_failures(struct roast_buf *buf, const struct roast_page_input *i
         return;
     for (size_t row = 0; row < roast_table_rows(table); row++)
         resolved += is_resolved(table, row);
-    roast__put_title(buf, "Failures");
-    size_t rows = put_failure_rows(&grid, table);
+    roast__put_title(buf, roast__term(ROAST_TERM_failures));
+    size_t rows =
+        put_failure_rows(&grid, table, roast__most_rows(input, BRIEF_FAILURES));
     roast__grid_write(buf, &grid);
-    if (roast_table_rows(table) > rows)
-        roast__put_line(buf, "  %zu more", roast_table_rows(table) - rows);
+    roast__put_more(buf, input, roast_table_rows(table), rows);
     if (resolved > 0)
-        roast__put_line(buf, "  %zu resolved by another attempt", resolved);
+        roast__put_line(buf, "  %zu %s", resolved, roast__term(ROAST_TERM_resolved));
     roast__grid_release(&grid);
 }
 
 /* ---- losses and reasons ------------------------------------------------------- */
 
-static void put_losses(struct roast_buf *buf, const struct roast_page_input *input)
+void roast__put_losses(struct roast_buf *buf, const struct roast_page_input *input)
 {
     static const struct roast_grid_column columns[] = {
         {.max_columns = NUMBER_COLUMNS, .right = true},
@@ -152,37 +157,52 @@ static void put_losses(struct roast_buf *buf, const struct roast_page_input *inp
                                 : roast_table_text(table, row, ROAST_COL_losses_name));
     }
     if (grid.cells.size_bytes > 0)
-        roast__put_title(buf, "Lost or not kept");
+        roast__put_title(buf, roast__term(ROAST_TERM_losses));
     roast__grid_write(buf, &grid);
     roast__grid_release(&grid);
 }
 
-static void put_remarks(struct roast_buf *buf, const struct roast_page_input *input)
+/* ---- remarks and reasons ------------------------------------------------------ */
+
+/* On the short page the first remark is whole, others only if they fit. */
+static void put_each_remark(struct roast_buf *buf, const struct roast_page_input *input)
 {
     struct roast_str rest =
         input->heading ? input->heading->remarks : (struct roast_str){NULL, 0};
+    size_t lines = 0, hidden = 0;
 
     if (rest.size_bytes > 0)
-        roast__put_title(buf, "Remarks");
+        roast__put_title(buf, roast__term(ROAST_TERM_remarks));
     while (rest.size_bytes > 0) {
+        struct roast_buf remark = {0};
         const char *end = memchr(rest.data, '\n', rest.size_bytes);
         size_t size = end ? (size_t)(end - rest.data) : rest.size_bytes;
         struct roast_str text = roast_str_cut((struct roast_str){rest.data, size}, 511);
-        roast__put_sentence(buf, 2, "%.*s", (int)text.size_bytes, text.data);
+        roast__put_sentence(&remark, 2, "%.*s", (int)text.size_bytes, text.data);
+        size_t more = roast__count_lines(&remark);
+        if (lines > 0 && lines + more > roast__most_rows(input, BRIEF_REMARK_LINES)) {
+            roast__buf_release(&remark);
+            hidden++;
+        } else {
+            roast__put_part(buf, &remark);
+            lines += more;
+        }
         rest.data += size + (end != NULL);
         rest.size_bytes -= size + (end != NULL);
     }
+    roast__put_more(buf, input, hidden, 0);
 }
 
-static void put_monitor_errors(struct roast_buf *buf,
-                               const struct roast_page_input *input)
+void roast__put_remarks(struct roast_buf *buf, const struct roast_page_input *input)
 {
     double errors;
 
+    put_each_remark(buf, input);
     if (!roast__metric(&errors, input, ROAST_METRIC_monitor_errors) || errors == 0)
         return;
-    roast__put(buf, "\n");
-    roast__put(buf, ROAST_HEADING "monitor errors" ROAST_HEADING_END ": ");
+    roast__put(buf, "\n" ROAST_HEADING);
+    roast__put(buf, roast__term(ROAST_TERM_monitor_errors));
+    roast__put(buf, ROAST_HEADING_END ": ");
     roast__put_line(buf, "%s", roast_number(errors, "").text);
     if (!input->heading || input->heading->first_error.size_bytes == 0)
         return;
@@ -191,16 +211,10 @@ static void put_monitor_errors(struct roast_buf *buf,
     roast__put_sentence(buf, 2, "first: %.*s", (int)first.size_bytes, first.data);
 }
 
-void roast__put_details(struct roast_buf *buf, const struct roast_page_input *input)
+/* The most important metrics; metrics() has the reasons of all others. */
+void roast__put_not_available(struct roast_buf *buf,
+                              const struct roast_page_input *input)
 {
-    put_failures(buf, input);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_CALLS);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_SECTIONS);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_SECTION_MEMORY);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_RECORDED_METRICS);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_DATASETS);
-    put_losses(buf, input);
-    /* The most important metrics; metrics() has the reasons of all others. */
     static const struct {
         enum roast_metric metric;
         const char *label;
@@ -208,20 +222,21 @@ void roast__put_details(struct roast_buf *buf, const struct roast_page_input *in
         {ROAST_METRIC_total_events, "events"},
         {ROAST_METRIC_total_bytes_read, "bytes read"},
         {ROAST_METRIC_num_chunks, "number of chunks"},
+        {ROAST_METRIC_time_avg_workers, "workers"},
+        {ROAST_METRIC_total_cpu_time, "time in process()"},
         {ROAST_METRIC_chunk_duration_mean, "time per chunk"},
         {ROAST_METRIC_peak_memory_bytes, "memory"},
     };
     bool any = false;
+
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         const char *why = input->values->why[wanted[i].metric];
         double value;
         if (roast__metric(&value, input, wanted[i].metric) || !why)
             continue;
         if (!any)
-            roast__put_title(buf, "Not available");
+            roast__put_title(buf, roast__term(ROAST_TERM_not_available));
         any = true;
         roast__put_sentence(buf, 2, "%s: %s", wanted[i].label, why);
     }
-    put_remarks(buf, input);
-    put_monitor_errors(buf, input);
 }

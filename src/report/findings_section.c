@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* findings_section.c - what to change: the first findings, each with its advice.
+/* findings_section.c - what to change: the findings, each with its advice.
  *
+ * The short page has the first one whole, two more if they fit, and the titles of others.
  * A run without findings gets a line; a run without a budget gets none. */
 #include <stdio.h>
 
 #include "report/layout.h"
 
-enum { MOST_FINDINGS = 3, INDENT = 2, LINE_BYTES = 1200, PART_BYTES = 560 };
+enum { BRIEF_FINDINGS = 3, MOST_TITLES = 3, TITLE_LINES = 2, OTHER_LINES = 2 };
+enum { INDENT = 2, LINE_BYTES = 512, PART_BYTES = 560 };
 
 static struct roast_str text_at(const roast_table *findings, size_t row, int col)
 {
@@ -14,51 +16,86 @@ static struct roast_str text_at(const roast_table *findings, size_t row, int col
                          PART_BYTES);
 }
 
+static void put_finding(struct roast_buf *buf, const roast_table *findings, size_t row)
+{
+    struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
+    struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
+    struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
+    struct roast_str when = text_at(findings, row, ROAST_COL_findings_saves_when);
+    double saves =
+        roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
+    char saving[ROAST_NUMBER_BYTES + PART_BYTES + 32] = "";
+
+    if (saves > 0)
+        (void)snprintf(saving, sizeof(saving), "; %s %s%s%.*s",
+                       roast__term(ROAST_TERM_saves), roast_number(saves, "s").text,
+                       when.size_bytes > 0 ? " " : "", (int)when.size_bytes, when.data);
+    roast__put_sentence(buf, INDENT, "%zu %.*s: %.*s", row + 1, (int)title.size_bytes,
+                        title.data, (int)evidence.size_bytes, evidence.data);
+    roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s", (int)advice.size_bytes,
+                        advice.data, saving);
+}
+
+/* "and: Last chunks, Garbage collection, 2 more: full=True" */
+static void put_others(struct roast_buf *buf, const struct roast_page_input *input,
+                       const roast_table *findings, size_t first)
+{
+    size_t rows = roast_table_rows(findings);
+    char text[LINE_BYTES];
+    size_t used =
+        (size_t)snprintf(text, sizeof(text), "%s:", roast__term(ROAST_TERM_others));
+
+    for (size_t row = first; row < rows && row < first + MOST_TITLES; row++) {
+        struct roast_str title =
+            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "%s %.*s",
+                             row > first ? "," : "", (int)title.size_bytes, title.data);
+    }
+    if (rows > first + MOST_TITLES)
+        (void)snprintf(text + used, sizeof(text) - used, ", %zu more",
+                       rows - first - MOST_TITLES);
+    if (rows > first)
+        roast__put_sentence(buf, INDENT, "%s: %s", text, input->heading->full_by);
+}
+
 void roast__put_findings_section(struct roast_buf *buf,
-                                 const struct roast_page_input *input)
+                                 const struct roast_page_input *input,
+                                 size_t most_lines)
 {
     const roast_table *findings = input->tables[ROAST_TABLE_findings];
+    size_t rows = roast_table_rows(findings);
+    size_t lines = TITLE_LINES, row = 0;
+    bool overlap = false;
+    char title[LINE_BYTES];
 
     if (!findings)
         return;
-    if (roast_table_rows(findings) == 0) {
+    const char *change = roast__term(ROAST_TERM_change);
+    if (rows == 0) {
         bool ended = !input->heading || !input->heading->incomplete;
+        (void)snprintf(title, sizeof(title), "%s   nothing that would be worth it",
+                       change);
         if (ended && input->tables[ROAST_TABLE_budget]) /* else not known */
-            roast__put_title(buf, "WHAT TO CHANGE   nothing that would be worth it");
+            roast__put_title(buf, title);
         return;
     }
-    bool overlap = false;
-    for (size_t row = 0; row < roast_table_rows(findings); row++)
-        overlap |= text_at(findings, row, ROAST_COL_findings_overlaps).size_bytes > 0;
-    roast__put_title(buf,
-                     overlap ? "WHAT TO CHANGE   (savings overlap)" : "WHAT TO CHANGE");
-    for (size_t row = 0; row < roast_table_rows(findings) && row < MOST_FINDINGS;
-         row++) {
-        struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
-        struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
-        roast__put_sentence(buf, INDENT, "%zu %.*s: %.*s", row + 1,
-                            (int)title.size_bytes, title.data, (int)evidence.size_bytes,
-                            evidence.data);
-        struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
-        double saves =
-            roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
-        struct roast_str when = text_at(findings, row, ROAST_COL_findings_saves_when);
-        roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s%s%.*s",
-                            (int)advice.size_bytes, advice.data,
-                            saves > 0 ? "; saves about " : "",
-                            saves > 0 ? roast_number(saves, "s").text : "",
-                            saves > 0 && when.size_bytes > 0 ? " " : "",
-                            saves > 0 ? (int)when.size_bytes : 0, when.data);
+    for (size_t i = 0; i < rows; i++)
+        overlap |= text_at(findings, i, ROAST_COL_findings_overlaps).size_bytes > 0;
+    (void)snprintf(title, sizeof(title), "%s   (%s)", change,
+                   roast__term(ROAST_TERM_overlap));
+    roast__put_title(buf, overlap ? title : change);
+    for (; row < roast__most_rows(input, BRIEF_FINDINGS) && row < rows; row++) {
+        struct roast_buf finding = {0};
+        put_finding(&finding, findings, row);
+        lines += roast__count_lines(&finding);
+        size_t needed = lines + (row + 1 < rows ? OTHER_LINES : 0);
+        if (row > 0 && needed > most_lines) {
+            roast__buf_release(&finding);
+            break;
+        }
+        roast__put_part(buf, &finding);
     }
-    char others[LINE_BYTES] = "and:";
-    for (size_t row = MOST_FINDINGS; row < roast_table_rows(findings); row++) {
-        struct roast_str title =
-            roast_str_cut(text_at(findings, row, ROAST_COL_findings_title), 80);
-        size_t used = strlen(others);
-        (void)snprintf(others + used, sizeof(others) - used, "%s %.*s",
-                       row > MOST_FINDINGS ? "," : "", (int)title.size_bytes,
-                       title.data);
-    }
-    if (roast_table_rows(findings) > MOST_FINDINGS)
-        roast__put_sentence(buf, INDENT, "%s", others);
+    if (row < rows && roast__is_short(input))
+        put_others(buf, input, findings, row);
 }

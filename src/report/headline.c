@@ -113,16 +113,18 @@ static void put_problem_counts(struct roast_wrapped_line *line,
                                const struct roast_page_input *input)
 {
     static const struct {
-        const char *singular;
-        const char *plural;
+        enum roast_term singular;
+        enum roast_term plural;
         enum roast_metric metric;
         bool show_zero;
     } problems[] = {
-        {"retried", "retried", ROAST_METRIC_num_retried_chunks, true},
-        {"failed", "failed", ROAST_METRIC_num_failed_chunks, true},
-        {"lost", "lost", ROAST_METRIC_num_lost_chunks, false},
-        {"running", "running", ROAST_METRIC_num_running_chunks, false},
-        {"worker lost", "workers lost", ROAST_METRIC_num_lost_workers, false},
+        {ROAST_TERM_retried, ROAST_TERM_retried, ROAST_METRIC_num_retried_chunks, true},
+        {ROAST_TERM_failed, ROAST_TERM_failed, ROAST_METRIC_num_failed_chunks, true},
+        {ROAST_TERM_lost, ROAST_TERM_lost, ROAST_METRIC_num_lost_chunks, false},
+        {ROAST_TERM_running, ROAST_TERM_running, ROAST_METRIC_num_running_chunks,
+         false},
+        {ROAST_TERM_worker_lost, ROAST_TERM_workers_lost, ROAST_METRIC_num_lost_workers,
+         false},
     };
     char part[PART_BYTES] = "";
 
@@ -132,9 +134,10 @@ static void put_problem_counts(struct roast_wrapped_line *line,
         if (!roast__metric(&count, input, problems[i].metric) ||
             (count == 0 && !problems[i].show_zero))
             continue;
-        (void)snprintf(part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
-                       roast_number(count, "").text,
-                       count == 1 ? problems[i].singular : problems[i].plural);
+        (void)snprintf(
+            part + used, sizeof(part) - used, "%s%s %s", used ? ", " : "",
+            roast_number(count, "").text,
+            roast__term(count == 1 ? problems[i].singular : problems[i].plural));
     }
     if (*part)
         put_part(line, part);
@@ -168,9 +171,9 @@ static void put_state_line(struct roast_buf *buf, const struct roast_page_input 
     put_chunks(&line, input);
     /* their chunks are missing from the count of all chunks */
     if (roast__metric(&files, input, ROAST_METRIC_num_failed_files) && files != 0)
-        roast__line_format(&line, "%s %s failed before %s first chunk",
-                           roast_number(files, "").text, files == 1 ? "file" : "files",
-                           files == 1 ? "its" : "their");
+        roast__line_format(
+            &line, "%s %s", roast_number(files, "").text,
+            roast__term(files == 1 ? ROAST_TERM_failed_file : ROAST_TERM_failed_files));
     put_problem_counts(&line, input);
     if (line.parts == 0)
         put_part(&line, "nothing was measured");
@@ -201,13 +204,8 @@ static void put_data_part(struct roast_wrapped_line *line,
         return;
     }
     (void)roast_format_number(best, value, "Gbit/s");
-    /* a unit that both numbers share is written once */
-    char *unit = strchr(best, ' ');
-    const char *other_unit = strchr(rate, ' ');
-    if (unit && other_unit && strcmp(unit, other_unit) == 0)
-        *unit = '\0';
-    roast__line_format(line, "%s, %s (best 10 s: %s)", roast_number(bytes, "B").text,
-                       rate, best);
+    roast__line_format(line, "%s, %s (%s: %s)", roast_number(bytes, "B").text, rate,
+                       roast__term(ROAST_TERM_best_10s), best);
 }
 
 static void put_rate_line(struct roast_buf *buf, const struct roast_page_input *input)
@@ -220,8 +218,9 @@ static void put_rate_line(struct roast_buf *buf, const struct roast_page_input *
     if (roast__metric(&rate_khz, input, ROAST_METRIC_event_rate_wall_khz)) {
         (void)roast__format_metric(number, ROAST_METRIC_event_rate_wall_khz, rate_khz);
         if (roast__metric(&per_thread_hz, input, ROAST_METRIC_event_rate_core_hz))
-            roast__line_format(&line, "%s (%s/thread)", number,
-                               roast_number(per_thread_hz, "Hz").text);
+            roast__line_format(&line, "%s (%s/%s)", number,
+                               roast_number(per_thread_hz, "Hz").text,
+                               roast__term(ROAST_TERM_per_thread));
         else
             put_part(&line, number);
     }
@@ -233,14 +232,14 @@ static void put_wall_line(struct roast_buf *buf, const struct roast_page_input *
 {
     static const struct {
         int col;
-        const char *label;
+        enum roast_term label;
     } phases[] = {
-        {ROAST_COL_wall_account_client, "client"},
-        {ROAST_COL_wall_account_preprocess, "preprocessing"},
-        {ROAST_COL_wall_account_wait_first_worker, "waiting for workers"},
-        {ROAST_COL_wall_account_chunks, "chunks"},
-        {ROAST_COL_wall_account_tail, "tail"},
-        {ROAST_COL_wall_account_merge, "merge"},
+        {ROAST_COL_wall_account_client, ROAST_TERM_wall_client},
+        {ROAST_COL_wall_account_preprocess, ROAST_TERM_wall_preprocess},
+        {ROAST_COL_wall_account_wait_first_worker, ROAST_TERM_wall_wait},
+        {ROAST_COL_wall_account_chunks, ROAST_TERM_wall_chunks},
+        {ROAST_COL_wall_account_tail, ROAST_TERM_wall_tail},
+        {ROAST_COL_wall_account_merge, ROAST_TERM_wall_merge},
     };
     const roast_table *wall = input->tables[ROAST_TABLE_wall_account];
     struct roast_wrapped_line line = {.buf = buf, .indent = 6, .columns = 6};
@@ -249,10 +248,12 @@ static void put_wall_line(struct roast_buf *buf, const struct roast_page_input *
         double seconds = roast_table_number(wall, 0, phases[i].col);
         if (!(seconds > 0))
             continue;
-        if (line.parts == 0)
-            roast__put(buf, "WALL  ");
+        if (line.parts == 0) {
+            roast__put(buf, roast__term(ROAST_TERM_wall));
+            roast__put(buf, "  ");
+        }
         roast__line_format(&line, "%s %s", roast_number(seconds, "s").text,
-                           phases[i].label);
+                           roast__term(phases[i].label));
     }
     roast__line_end(&line);
 }
@@ -263,13 +264,4 @@ void roast__put_headline(struct roast_buf *buf, const struct roast_page_input *i
     put_state_line(buf, input);
     put_rate_line(buf, input);
     put_wall_line(buf, input);
-}
-
-void roast__put_first_screen(struct roast_buf *buf,
-                             const struct roast_page_input *input)
-{
-    roast__put_headline(buf, input);
-    roast__put_findings_section(buf, input);
-    roast__put_budget_section(buf, input);
-    roast__put_checks(buf, input);
 }

@@ -6,7 +6,26 @@
 #include "report/page.h"
 #include "table/grid.h"
 
-enum { ROAST_GRID_MAX_COLUMNS = 6, ROAST_SENTENCE_BYTES = 1280 };
+enum { ROAST_SENTENCE_BYTES = 1280, ROAST_FULL_ROWS = 1000 };
+
+/* The words of the page. */
+enum roast_term {
+#define W(id, section, shown, meaning) ROAST_TERM_##id,
+#include "report/page_terms.def"
+#undef W
+};
+const char *roast__term(enum roast_term term);
+
+/* How many rows of a table are shown: `brief` on the short page. */
+static inline size_t roast__most_rows(const struct roast_page_input *input,
+                                      size_t brief)
+{
+    return roast__is_short(input) ? brief : ROAST_FULL_ROWS;
+}
+
+/* "  16 more: full=True" behind `shown` of `rows` rows; nothing if all are shown. */
+void roast__put_more(struct roast_buf *buf, const struct roast_page_input *input,
+                     size_t rows, size_t shown);
 
 /* A title below an empty line. */
 void roast__put_title(struct roast_buf *buf, const char *title);
@@ -34,6 +53,18 @@ void roast__line_format(struct roast_wrapped_line *line, const char *format, ...
 /* Writes nothing when there was no part. */
 void roast__line_end(struct roast_wrapped_line *line);
 
+/* The sections behind the tables of metrics. */
+typedef void roast_put_section(struct roast_buf *buf,
+                               const struct roast_page_input *input);
+roast_put_section roast__put_not_available;
+roast_put_section roast__put_failures;
+roast_put_section roast__put_lost_workers;
+roast_put_section roast__put_chunk_section; /* where the time of the chunks went */
+roast_put_section roast__put_reads_section;
+roast_put_section roast__put_tasks;
+roast_put_section roast__put_hot_lines;
+roast_put_section roast__put_losses;
+
 /* ---- ranked rows -------------------------------------------------------------- */
 
 /* The values of a column, or of several columns of the first row. Borrowed. */
@@ -51,13 +82,12 @@ struct roast_ranking {
 size_t roast__next_in_rank(const struct roast_ranking *ranking, size_t after);
 
 enum roast_ranked_table {
-    ROAST_RANKED_SECTIONS,
-    ROAST_RANKED_DATASETS,
-    ROAST_RANKED_BRANCHES,
-    ROAST_RANKED_ENDPOINTS,
-    ROAST_RANKED_SECTION_MEMORY,
-    ROAST_RANKED_RECORDED_METRICS,
-    ROAST_RANKED_CALLS,
+#define T(id, table, title, least, brief, order, rank_by, rank_else, text) \
+    ROAST_RANKED_##id,
+#define C(id, table, column, kind, heading)
+#include "report/page_tables.def"
+#undef C
+#undef T
 };
 
 void roast__put_ranked_table(struct roast_buf *buf,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lines.c - titles, sentences, wrapped lines, and rows of two columns. */
+/* lines.c - titles, sentences, wrapped lines, rows with labels, and parts of a page. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -110,27 +110,100 @@ static struct roast_str field(const char *text, size_t cap_bytes)
     return (struct roast_str){text, end ? (size_t)(end - text) : cap_bytes};
 }
 
-void roast__put_rows(struct roast_buf *buf, const char *title,
-                     const struct roast_row *rows, size_t count)
+/* ---- rows ------------------------------------------------------------------------ */
+
+enum { LABEL_COLUMNS = 40, INDENT = 2, SECOND_COLUMN = 42 };
+
+/* The widths of some rows. */
+struct row_widths {
+    size_t label;
+    size_t value;
+};
+
+static struct roast_str label_of(const struct roast_row *row)
 {
-    static const struct roast_grid_column columns[] = {
-        {.max_columns = 40, .cut = ROAST_CUT_MIDDLE},
-        {.max_columns = 0},
-    };
-    struct roast_grid grid = {.columns = columns, .column_count = 2};
+    return field(row->label, sizeof(row->label));
+}
+
+static struct roast_str value_of(const struct roast_row *row, size_t columns)
+{
+    if (columns > 1 && row->absent)
+        return roast_str_of("-");
+    return field(row->value, sizeof(row->value));
+}
+
+static struct row_widths widths_of(const struct roast_row *rows, size_t count,
+                                   size_t columns)
+{
+    struct row_widths widths = {0, 0};
 
     for (size_t i = 0; i < count; i++) {
-        roast__grid_put(&grid, field(rows[i].label, sizeof(rows[i].label)));
-        roast__grid_put(&grid, field(rows[i].value, sizeof(rows[i].value)));
+        size_t label = roast__text_columns(label_of(&rows[i]));
+        size_t value = roast__text_columns(value_of(&rows[i], columns));
+        label = label < LABEL_COLUMNS ? label : LABEL_COLUMNS;
+        widths.label = label > widths.label ? label : widths.label;
+        widths.value = value > widths.value ? value : widths.value;
     }
+    return widths;
+}
+
+static size_t needed(struct row_widths widths)
+{
+    return INDENT + widths.label + INDENT + widths.value;
+}
+
+/* How many rows are in the first of two columns: groups of a row and its indented parts
+ * are not divided. All, if two columns do not fit. */
+static size_t first_column(const struct roast_row *rows, size_t count)
+{
+    size_t half = (count + 1) / 2;
+
+    while (half < count && rows[half].label[0] == ' ')
+        half++;
+    return needed(widths_of(rows, half, 2)) +
+                       needed(widths_of(rows + half, count - half, 2)) <=
+                   ROAST_PAGE_COLUMNS
+               ? half
+               : count;
+}
+
+/* Returns the columns put. */
+static size_t put_row(struct roast_buf *buf, const struct roast_row *row, size_t label,
+                      size_t columns, size_t room)
+{
+    roast__put_blanks(buf, INDENT);
+    size_t used = roast__put_text(buf, label_of(row), label, ROAST_CUT_MIDDLE);
+    roast__put_blanks(buf, label - used + INDENT);
+    used = INDENT + label + INDENT;
+    return used +
+           roast__put_text(buf, value_of(row, columns), room - used, ROAST_CUT_END);
+}
+
+void roast__put_rows(struct roast_buf *buf, const char *title,
+                     const struct roast_row *rows, size_t count, size_t columns)
+{
+    size_t half = columns > 1 ? first_column(rows, count) : count;
+    struct row_widths left = widths_of(rows, half, columns);
+    struct row_widths right = widths_of(rows + half, count - half, columns);
+    size_t begin = ROAST_PAGE_COLUMNS - needed(right);
+
+    begin = begin < SECOND_COLUMN ? begin : SECOND_COLUMN;
+    begin = begin > needed(left) ? begin : needed(left);
     if (title) {
         roast__put(buf, ROAST_HEADING);
         (void)roast__put_text(buf, roast_str_of(title), ROAST_PAGE_COLUMNS,
                               ROAST_CUT_END);
         roast__put(buf, ROAST_HEADING_END "\n");
     }
-    roast__grid_write(buf, &grid);
-    roast__grid_release(&grid);
+    for (size_t i = 0; i < half; i++) {
+        size_t used = put_row(buf, &rows[i], left.label, columns, ROAST_PAGE_COLUMNS);
+        if (half + i < count) {
+            roast__put_blanks(buf, begin - used);
+            (void)put_row(buf, &rows[half + i], right.label, columns,
+                          ROAST_PAGE_COLUMNS - begin);
+        }
+        roast__end_line(buf);
+    }
 }
 
 int roast_report_aligned(struct roast_page *out, const char *title,
@@ -138,6 +211,43 @@ int roast_report_aligned(struct roast_page *out, const char *title,
 {
     struct roast_buf buf = {0};
 
-    roast__put_rows(&buf, title, rows, count);
+    roast__put_rows(&buf, title, rows, count, 1);
     return roast__page_finish(out, &buf, err);
+}
+
+/* ---- parts ----------------------------------------------------------------------- */
+
+const char *roast__term(enum roast_term term)
+{
+    static const char *const terms[] = {
+#define W(id, section, shown, meaning) (shown),
+#include "report/page_terms.def"
+#undef W
+    };
+    return terms[term];
+}
+
+void roast__put_more(struct roast_buf *buf, const struct roast_page_input *input,
+                     size_t rows, size_t shown)
+{
+    if (rows > shown && roast__is_short(input))
+        roast__put_line(buf, "  %zu more: %s", rows - shown, input->heading->full_by);
+    else if (rows > shown)
+        roast__put_line(buf, "  %zu more", rows - shown);
+}
+
+size_t roast__count_lines(const struct roast_buf *buf)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < buf->size_bytes; i++)
+        lines += buf->data[i] == '\n';
+    return lines;
+}
+
+void roast__put_part(struct roast_buf *buf, struct roast_buf *part)
+{
+    roast__buf_put(buf, part->data, part->size_bytes);
+    buf->failed |= !roast__buf_ok(part);
+    roast__buf_release(part);
 }

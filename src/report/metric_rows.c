@@ -17,20 +17,27 @@ struct row_def {
     enum roast_metric metric;
     enum when_absent absent;
     enum roast_metric beside;
+    bool more;
 };
 
 static const struct row_def row_defs[] = {
-#define R(table, label, metric, absent) B(table, label, metric, absent, NULL, metric)
-#define B(table, label, metric, absent, word, beside) \
+#define KEY false
+#define MORE true
+#define R(table, more, label, metric, absent) \
+    B(table, more, label, metric, absent, NULL, metric)
+#define B(table, more, label, metric, absent, word, beside) \
     {(label), \
      (word), \
      ROAST_REPORT_##table, \
      ROAST_METRIC_##metric, \
      WHEN_##absent, \
-     ROAST_METRIC_##beside},
+     ROAST_METRIC_##beside, \
+     (more)},
 #include "report/metric_rows.def"
 #undef R
 #undef B
+#undef KEY
+#undef MORE
 };
 
 static const char *const titles[] = {
@@ -163,9 +170,7 @@ static void fill_value(struct roast_row *row, const struct row_def *def,
         if (def->word && known(values, def->beside))
             (void)roast__format_metric(beside, def->beside, values->value[def->beside]);
     }
-    bool repeats =
-        def->metric == ROAST_METRIC_total_cpu_time && strcmp(number, beside) == 0;
-    if (*beside && !repeats)
+    if (*beside)
         (void)snprintf(row->value, sizeof(row->value), "%s (%s%s)", number, def->word,
                        beside);
     else
@@ -185,6 +190,8 @@ size_t roast_report_rows(struct roast_row out[ROAST_REPORT_MAX_ROWS],
             count < ROAST_REPORT_MAX_ROWS) {
             struct roast_row *row = &out[count++];
             const struct row_def *def = &row_defs[i];
+            row->absent = !known(values, def->metric);
+            row->more = def->more;
             (void)snprintf(row->label, sizeof(row->label), "%s", def->label);
             fill_value(row, def, values);
         }

@@ -3,9 +3,10 @@
  *
  * The text page is ASCII without colour unless the caller wants bold headings, so that it
  * can go to a log file. */
-#include "report/page.h"
-
 #include <math.h>
+#include <stdio.h>
+
+#include "report/layout.h"
 
 static int finish(struct roast_page *out, struct roast_buf *buf, const char *begin,
                   const char *end, roast_error *err)
@@ -54,25 +55,139 @@ bool roast__metric(double *value, const struct roast_page_input *input,
     return input->values->known[metric] && isfinite(*value);
 }
 
+/* ---- the order of the page --------------------------------------------------------- */
+
+enum { SHORT_LINES = 70, CLOSING_LINES = 3, CLOSING_BYTES = 512 };
+/* Of the short page: the first finding, and the budget without its bars. */
+enum { FINDING_LINES = 12, BUDGET_LINES = 4, LEAST_BARS = 2, MOST_BARS = 7 };
+
+/* A section, or a table of names where there is no function. */
+static const struct {
+    roast_put_section *put;
+    enum roast_ranked_table table;
+} sections[] = {
+    {.put = roast__put_not_available},
+    {.put = roast__put_failures},
+    {.put = roast__put_lost_workers},
+    {.table = ROAST_RANKED_calls},
+    {.table = ROAST_RANKED_section_totals},
+    {.table = ROAST_RANKED_datasets},
+    {.put = roast__put_chunk_section},
+    {.put = roast__put_reads_section},
+    {.table = ROAST_RANKED_section_memory},
+    {.table = ROAST_RANKED_recorded_metrics},
+    {.put = roast__put_tasks},
+    {.put = roast__put_hot_lines},
+    {.put = roast__put_losses},
+};
+enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
+
+void roast__put_first_screen(struct roast_buf *buf,
+                             const struct roast_page_input *input, size_t most_lines)
+{
+    struct roast_buf budget = {0}, below = {0};
+    size_t bars = SIZE_MAX;
+
+    roast__put_checks(&below, input);
+    roast__put_remarks(&below, input);
+    roast__put_headline(buf, input);
+    size_t used = roast__count_lines(buf) + roast__count_lines(&below);
+    if (roast__is_short(input)) {
+        size_t least = used + FINDING_LINES + BUDGET_LINES;
+        bars = most_lines > least + LEAST_BARS ? most_lines - least : LEAST_BARS;
+        bars = bars < MOST_BARS ? bars : MOST_BARS;
+    }
+    roast__put_budget_section(&budget, input, bars);
+    used += roast__count_lines(&budget);
+    roast__put_findings_section(buf, input, most_lines > used ? most_lines - used : 0);
+    roast__put_part(buf, &budget);
+    roast__put_part(buf, &below);
+}
+
+/* The six tables, one below the other: titles are not indented. */
+static void put_tables(struct roast_buf *buf, const struct roast_page_input *input)
+{
+    roast__put(buf, "\n");
+    for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++) {
+        enum roast_report_table table = (enum roast_report_table)i;
+        struct roast_row rows[ROAST_REPORT_MAX_ROWS];
+        size_t count = roast_report_rows(rows, table, input->values), kept = 0;
+        for (size_t k = 0; k < count; k++) {
+            if (!rows[k].more || !roast__is_short(input))
+                rows[kept++] = rows[k];
+        }
+        if (kept > 0)
+            roast__put_rows(buf, roast_report_title_of(table, input->values), rows,
+                            kept, 2);
+    }
+}
+
+static void put_section(struct roast_buf *buf, const struct roast_page_input *input,
+                        size_t number)
+{
+    if (sections[number].put)
+        sections[number].put(buf, input);
+    else
+        roast__put_ranked_table(buf, input, sections[number].table);
+}
+
+void roast__put_sections_below(struct roast_buf *buf,
+                               const struct roast_page_input *input)
+{
+    for (size_t i = 0; i < SECTIONS; i++)
+        put_section(buf, input, i);
+}
+
+/* The title of a section without its numbers, as an item of a list. */
+static void list_title(char list[CLOSING_BYTES], const struct roast_buf *section)
+{
+    size_t used = strlen(list), size = 0;
+
+    if (section->size_bytes < 2) /* an empty line and the mark of a heading */
+        return;
+    const char *title = (const char *)section->data + 2;
+    while (size + 2 < section->size_bytes && title[size] != ROAST_HEADING_END[0] &&
+           !(title[size] == ' ' && title[size + 1] == ' '))
+        size++;
+    (void)snprintf(list + used, CLOSING_BYTES - used, ", %.*s", (int)size, title);
+}
+
+/* Everything; on the short page the sections that fit, and the titles of others. */
+static void put_page(struct roast_buf *buf, const struct roast_page_input *input)
+{
+    bool is_short = roast__is_short(input);
+    struct roast_buf tables = {0};
+    char others[CLOSING_BYTES] = "";
+
+    put_tables(&tables, input);
+    size_t room = is_short ? SHORT_LINES - CLOSING_LINES : SIZE_MAX;
+    size_t below = roast__count_lines(&tables);
+    roast__put_first_screen(buf, input, room > below ? room - below : 0);
+    roast__put_part(buf, &tables);
+    for (size_t i = 0; i < SECTIONS; i++) {
+        struct roast_buf section = {0};
+        put_section(&section, input, i);
+        if (roast__count_lines(buf) + roast__count_lines(&section) <= room) {
+            roast__put_part(buf, &section);
+        } else {
+            list_title(others, &section);
+            buf->failed |= !roast__buf_ok(&section);
+            roast__buf_release(&section);
+        }
+    }
+    if (is_short) {
+        roast__put(buf, "\n");
+        roast__put_sentence(buf, 0, "%s shows everything: more rows%s",
+                            input->heading->full_by, others);
+    }
+}
+
 int roast__report_text(struct roast_page *out, const struct roast_page_input *input,
                        roast_error *err)
 {
     struct roast_buf buf = {0};
 
-    roast__put_first_screen(&buf, input);
-    roast__put_chunk_section(&buf, input);
-    roast__put_reads_section(&buf, input);
-    roast__put_cluster_section(&buf, input);
-    for (int i = 0; i < ROAST_REPORT_TABLE_COUNT; i++) {
-        enum roast_report_table table = (enum roast_report_table)i;
-        struct roast_row rows[ROAST_REPORT_MAX_ROWS];
-        size_t count = roast_report_rows(rows, table, input->values);
-        if (count == 0)
-            continue;
-        roast__put(&buf, "\n");
-        roast__put_rows(&buf, roast_report_title_of(table, input->values), rows, count);
-    }
-    roast__put_details(&buf, input);
+    put_page(&buf, input);
     return input->heading && input->heading->bold
                ? roast__page_finish_bold(out, &buf, err)
                : roast__page_finish(out, &buf, err);

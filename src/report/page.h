@@ -17,6 +17,12 @@ struct roast_page_input {
     const struct roast_heading *heading;          /* NULL: none */
 };
 
+/* The short page has the first screen, the tables of metrics and what else fits. */
+static inline bool roast__is_short(const struct roast_page_input *input)
+{
+    return input->heading && input->heading->full_by;
+}
+
 int roast__report_text(struct roast_page *out, const struct roast_page_input *input,
                        roast_error *err);
 int roast__report_headline(struct roast_page *out, const struct roast_page_input *input,
@@ -25,28 +31,29 @@ int roast__report_card(struct roast_page *out, const struct roast_page_input *in
                        roast_error *err);
 
 void roast__put_headline(struct roast_buf *buf, const struct roast_page_input *input);
-/* The headline, the findings, the budget and the checks. */
+/* The headline, the findings, the budget, the checks and the remarks; where the page is
+ * short, in at most `most_lines` if the first finding fits. */
 void roast__put_first_screen(struct roast_buf *buf,
-                             const struct roast_page_input *input);
+                             const struct roast_page_input *input, size_t most_lines);
 void roast__put_findings_section(struct roast_buf *buf,
-                                 const struct roast_page_input *input);
+                                 const struct roast_page_input *input,
+                                 size_t most_lines);
 /* Where the time of all workers went, and the comparison of our numbers with others. */
 void roast__put_budget_section(struct roast_buf *buf,
-                               const struct roast_page_input *input);
+                               const struct roast_page_input *input, size_t most_bars);
 void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *input);
-/* Where the time of the chunks went, and what they read. */
-void roast__put_chunk_section(struct roast_buf *buf,
-                              const struct roast_page_input *input);
-void roast__put_reads_section(struct roast_buf *buf,
-                              const struct roast_page_input *input);
-/* Lost workers, tasks and hot lines of a cluster. */
-void roast__put_cluster_section(struct roast_buf *buf,
-                                const struct roast_page_input *input);
-/* Failures, sections, datasets, losses, reasons. */
-void roast__put_details(struct roast_buf *buf, const struct roast_page_input *input);
+void roast__put_remarks(struct roast_buf *buf, const struct roast_page_input *input);
 
+/* The sections behind the tables of metrics, all of them and in their order. */
+void roast__put_sections_below(struct roast_buf *buf,
+                               const struct roast_page_input *input);
+
+/* Rows below a title in one or two columns; a value without its reason. */
 void roast__put_rows(struct roast_buf *buf, const char *title,
-                     const struct roast_row *rows, size_t count);
+                     const struct roast_row *rows, size_t count, size_t columns);
+size_t roast__count_lines(const struct roast_buf *buf);
+/* Moves the bytes of a part to the end of a page. */
+void roast__put_part(struct roast_buf *buf, struct roast_buf *part);
 
 /* Marks around a heading. Text from data cannot contain them: control characters are
  * replaced before. */

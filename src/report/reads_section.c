@@ -7,16 +7,16 @@
 enum { INDENT = 2, LINE_BYTES = 256 };
 
 static const struct {
-    const char *label;
+    enum roast_term label;
     enum roast_metric metric;
     bool metadata;
     bool rare; /* shown only if not 0 */
 } byte_kinds[] = {
-    {"opening", ROAST_METRIC_open_bytes, true, false},
-    {"metadata", ROAST_METRIC_metadata_bytes, true, false},
-    {"columns", ROAST_METRIC_column_bytes, false, false},
-    {"other", ROAST_METRIC_other_bytes, false, true},
-    {"from files that process() opened", ROAST_METRIC_foreign_bytes, false, true},
+    {ROAST_TERM_opening, ROAST_METRIC_open_bytes, true, false},
+    {ROAST_TERM_tree_metadata, ROAST_METRIC_metadata_bytes, true, false},
+    {ROAST_TERM_columns, ROAST_METRIC_column_bytes, false, false},
+    {ROAST_TERM_other_bytes, ROAST_METRIC_other_bytes, false, true},
+    {ROAST_TERM_foreign_bytes, ROAST_METRIC_foreign_bytes, false, true},
 };
 enum { BYTE_KINDS = sizeof(byte_kinds) / sizeof(byte_kinds[0]) };
 
@@ -32,7 +32,7 @@ static void put_byte_kinds(struct roast_buf *buf, const struct roast_page_input 
         if (line.parts == 0)
             roast__put_blanks(buf, INDENT);
         roast__line_format(&line, "%s %s", roast_number(bytes, "B").text,
-                           byte_kinds[i].label);
+                           roast__term(byte_kinds[i].label));
     }
     roast__line_end(&line);
 }
@@ -53,9 +53,9 @@ static void put_all_attempts(struct roast_buf *buf,
         !roast__metric(&successful, input, ROAST_METRIC_num_successful_chunks) ||
         attempts <= successful || !(requested > counted))
         return;
-    roast__put_sentence(buf, INDENT,
-                        "storage: %s with attempts that failed or were repeated",
-                        roast_number(requested, "B").text);
+    roast__put_sentence(buf, INDENT, "storage: %s %s",
+                        roast_number(requested, "B").text,
+                        roast__term(ROAST_TERM_all_attempts));
 }
 
 void roast__put_reads_section(struct roast_buf *buf,
@@ -73,19 +73,22 @@ void roast__put_reads_section(struct roast_buf *buf,
         metadata += known && byte_kinds[i].metadata ? bytes : 0;
     }
     /* "READ   10.7 MB, 92 % of the bytes are metadata" */
-    char title[LINE_BYTES] = "READ";
+    char title[LINE_BYTES];
+    size_t size =
+        (size_t)snprintf(title, sizeof(title), "%s", roast__term(ROAST_TERM_read));
+    if (all > 0)
+        size += (size_t)snprintf(title + size, sizeof(title) - size, "   %s",
+                                 roast_number(all, "B").text);
     if (all > 0 && complete)
-        (void)snprintf(title, sizeof(title),
-                       "READ   %s, %.0f %% of the bytes are metadata",
-                       roast_number(all, "B").text, 100 * metadata / all);
-    else if (all > 0)
-        (void)snprintf(title, sizeof(title), "READ   %s", roast_number(all, "B").text);
+        (void)snprintf(title + size, sizeof(title) - size, ", %s of the bytes are %s",
+                       roast_number(100 * metadata / all, "%").text,
+                       roast__term(ROAST_TERM_metadata_share));
     roast__put_title(buf, title);
     size_t title_end = buf->size_bytes;
     if (all > 0)
         put_byte_kinds(buf, input);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_BRANCHES);
-    roast__put_ranked_table(buf, input, ROAST_RANKED_ENDPOINTS);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_branch_costs);
+    roast__put_ranked_table(buf, input, ROAST_RANKED_endpoints);
     if (all > 0)
         put_all_attempts(buf, input, all);
     if (buf->size_bytes == title_end)

@@ -22,27 +22,18 @@ double roast__row_sum(const roast_table *table)
     return isfinite(sum) ? sum : 0;
 }
 
-void roast__format_share(char out[ROAST_NUMBER_BYTES], double share)
-{
-    int tenths = (int)lround(share * 1000);
-
-    (void)snprintf(out, ROAST_NUMBER_BYTES, "%d.%d %%", tenths / 10, tenths % 10);
-}
-
 static void put_slice(struct roast_grid *grid, const struct roast_slices *slices,
                       int number, double seconds)
 {
     double share = seconds / slices->total;
     size_t columns = (size_t)lround(fmin(share, 1) * (double)slices->bar_columns);
     char bar[MOST_BAR_COLUMNS + 1];
-    char percent[ROAST_NUMBER_BYTES];
 
-    roast__format_share(percent, share);
     memset(bar, '#', columns);
     bar[columns] = '\0';
     roast__grid_put(grid, roast_str_of(slices->label(number)));
     roast__grid_put_number(grid, seconds, "s");
-    roast__grid_put(grid, roast_str_of(percent));
+    roast__grid_put_number(grid, 100 * share, "%");
     roast__grid_put(grid, roast_str_of(bar));
 }
 
@@ -51,7 +42,7 @@ void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
     static const struct roast_grid_column columns[] = {
         {.max_columns = 28, .cut = ROAST_CUT_MIDDLE},
         {.max_columns = 9, .right = true},
-        {.max_columns = 7, .right = true},
+        {.max_columns = 9, .right = true},
         {.max_columns = MOST_BAR_COLUMNS},
     };
     struct roast_grid grid = {.columns = columns, .column_count = 4};
@@ -77,15 +68,12 @@ void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
         }
     }
     char label[LABEL_BYTES];
-    char percent[ROAST_NUMBER_BYTES] = "";
     if (other_count != 0) {
         (void)snprintf(label, sizeof(label), "%zu %s", other_count,
                        slices->others_label);
-        if (others_s / slices->total >= slices->smallest_share)
-            roast__format_share(percent, others_s / slices->total);
         roast__grid_put(&grid, roast_str_of(label));
         roast__grid_put_number(&grid, others_s, "s");
-        roast__grid_put(&grid, roast_str_of(percent));
+        roast__grid_put_number(&grid, 100 * others_s / slices->total, "%");
         roast__grid_put(&grid, roast_str_of(""));
     }
     roast__grid_write(buf, &grid);

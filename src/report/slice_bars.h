@@ -24,7 +24,5 @@ void roast__put_slices(struct roast_buf *buf, const struct roast_slices *slices)
 double roast__positive(double value); /* 0 for a negative or no finite number */
 /* The sum of the columns of the first row; 0 without rows. */
 double roast__row_sum(const roast_table *table);
-/* "12.3 %", independent of the locale. */
-void roast__format_share(char out[ROAST_NUMBER_BYTES], double share);
 
 #endif

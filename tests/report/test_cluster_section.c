@@ -64,9 +64,9 @@ static void test_a_cluster_in_trouble(void **state)
     check_page_fits(&page);
     static const char expected[] =
         "\nLOST WORKERS\n"
-        "  worker                ended              last memory           lost\n"
-        "  tcp://10.0.0.1:40001  killed for memory  3.90 GB of 4.00 GB  12.5 s\n"
-        "  tcp://10.0.0.2:40001  unknown            -                      0 s\n"
+        "  worker                ended              last memory         time lost\n"
+        "  tcp://10.0.0.1:40001  killed for memory  3.90 GB of 4.00 GB     12.5 s\n"
+        "  tcp://10.0.0.2:40001  unknown            -                         0 s\n"
         "  tcp://10.0.0.1:40001: its nanny ended it for its memory: 3950 MB resident\n"
         "    it held ttbar root://host//a.root 0-100000\n"
         "\nTASKS ON DASK\n"
@@ -117,7 +117,7 @@ static void test_hostile_texts(void **state)
     show_tables(&shown, tables, COUNT_OF(tables));
     struct roast_page page = make_page(roast__report_text, &shown);
     check_page_fits(&page);
-    assert_non_null(strstr(page.text, "\n  3 more\n"));
+    assert_null(strstr(page.text, " more"));
     roast_page_release(&page);
     page = make_page(roast__report_card, &shown);
     assert_null(strstr(page.text, "<a>"));

@@ -125,7 +125,7 @@ static int first_screen(struct roast_page *out, const struct roast_page_input *w
 {
     struct roast_buf buf = {0};
 
-    roast__put_first_screen(&buf, what);
+    roast__put_first_screen(&buf, what, SIZE_MAX);
     return roast__page_finish(out, &buf, err);
 }
 
@@ -196,18 +196,19 @@ static void test_a_run_with_findings(void **state)
     roast_run_free(run);
 }
 
-/* Three are shown in full, the others by title. */
+/* On the short page three are shown whole, the others by title. */
 static void test_everything(void **state)
 {
     static const char *const parts[] = {
         "WHAT TO CHANGE   (savings overlap)\n",
-        "\n  and: Garbage collection\n",
-        "CHECKS  events = coffea, exact | bytes and coffea differ by 3.2 %",
-        "CPU = Dask to 0.04 %",
+        "\n  and: Garbage collection: full=True\n",
+        "CHECKS  events = coffea, exact | bytes and coffea differ by 3.20 %",
+        "CPU = Dask to 0.0400 %",
     };
 
     (void)state;
     put_everything();
+    heading.full_by = "full=True";
     struct roast_page page = make_page(first_screen, built());
     check_page_fits(&page);
     for (size_t i = 0; i < COUNT_OF(parts); i++)
@@ -229,7 +230,7 @@ static void test_not_explained_is_the_metric(void **state)
     (void)state;
     set(ROAST_METRIC_unexplained_percent, 10);
     struct roast_page page = make_page(first_screen, built());
-    assert_non_null(strstr(page.text, "not explained 347 s, 10 %"));
+    assert_non_null(strstr(page.text, "not explained 347 s, 10.0 %"));
     roast_page_release(&page);
 }
 

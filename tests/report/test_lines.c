@@ -19,7 +19,7 @@ static int setup(void **state)
 
 static struct roast_row row(const char *label, const char *value)
 {
-    struct roast_row out;
+    struct roast_row out = {.absent = false};
 
     (void)snprintf(out.label, sizeof(out.label), "%s", label);
     (void)snprintf(out.value, sizeof(out.value), "%s", value);
@@ -85,7 +85,7 @@ static void test_columns_align_by_width_not_by_bytes(void **state)
                                      row("\xe6\xb8\xac", "c")};
 
     (void)state;
-    roast__put_rows(&buf, NULL, rows, 3);
+    roast__put_rows(&buf, NULL, rows, 3, 1);
     check_written("  \xce\xbc\xce\xbc    a\n"
                   "  mumu  b\n"
                   "  \xe6\xb8\xac    c\n");

@@ -493,7 +493,7 @@ static PyMethodDef run_methods[] = {
      "One series of all workers: worker, time, value."},
     {"tracking", run_tracking, METH_NOARGS, "What was sampled, as tracking_data."},
     {"page", run_page, METH_VARARGS,
-     "A page of text or HTML: 'text', 'headline' or 'card'."},
+     "A page of text or HTML: 'text', 'full', 'headline' or 'card'."},
     {"save", run_save, METH_VARARGS, "Writes a run file; True: may replace one."},
     {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},
     {"failed_items", run_failed_items, METH_VARARGS,

@@ -14,13 +14,14 @@ typedef int page_maker(struct roast_page *out, const roast_summary *summary,
 
 static page_maker *maker_of(const char *kind)
 {
-    if (strcmp(kind, "text") == 0)
+    if (strcmp(kind, "text") == 0 || strcmp(kind, "full") == 0)
         return roast_report_text;
     if (strcmp(kind, "headline") == 0)
         return roast_report_headline;
     if (strcmp(kind, "card") == 0)
         return roast_report_card;
-    PyErr_Format(PyExc_ValueError, "no page '%s'; known: text, headline, card", kind);
+    PyErr_Format(PyExc_ValueError, "no page '%s'; known: text, full, headline, card",
+                 kind);
     return NULL;
 }
 
@@ -53,6 +54,7 @@ PyObject *run_page(PyObject *object, PyObject *args)
     status = run_summary(self, &summary, &owned, &err);
     if (status == ROAST_OK) {
         roast_report_heading(&words, run, origin_of(self));
+        words.heading.full_by = strcmp(kind, "text") == 0 ? "full=True" : NULL;
         status = make(&page, summary, &words.heading, &err);
     }
     Py_END_ALLOW_THREADS;
