@@ -33,6 +33,7 @@ PUBLIC = {
     "json_write.h": "base",
     "number.h": "base",
     "status.def": "base",
+    "secret_rules.def": "base",
     "text.h": "base",
     "version.h": "base",
     "hooks.def": "record",

@@ -46,6 +46,11 @@ def plain(source: str, *header: str) -> Table:
     return Table(source, header, tuple(range(len(header))))
 
 
+def rule(macro: str, header: tuple[str, ...]) -> Table:
+    columns = tuple(range(len(header)))
+    return Table("secret_rules.def", header, columns, code=0, kind=macro)
+
+
 def other_names() -> dict[str, list[str]]:
     """Of each metric, with the factor where the unit is another one."""
     found: dict[str, list[str]] = {}
@@ -218,6 +223,13 @@ DOCUMENTS = {
         "slices": plain("budget_slices.def", "slice", "shown as", "meaning"),
         "series": Table("series.def", ("key in tracking_data", "unit"), (1, 3)),
         "losses": plain("run_losses.def", "name", "meaning"),
+    },
+    "secrets.md": {
+        "names": rule("N", ("name", "where", "value", "kind of secret")),
+        "options": rule("O", ("option", "value", "kind of secret")),
+        "prefixes": rule(
+            "T", ("begins with", "followed by", "least", "kind of secret")
+        ),
     },
     "reading-a-summary.md": terms()
     | metric_tables()

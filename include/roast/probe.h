@@ -44,6 +44,17 @@ roast_thread *roast_thread_get(roast_error *err);
 /* Time of the monitor outside of chunks: counted with the thread's next chunk. */
 void roast_thread_add_cost(roast_thread *thread, int64_t cost_ns);
 
+/* ---- names -------------------------------------------------------------------- */
+
+/* Copies the name of a dataset, a file or a tree without secrets, marked with the key of
+ * the thread's attempt or of the process (roast_str_redact_name()). The names of the
+ * latest chunks are remembered. */
+size_t roast_thread_redact_name(roast_thread *thread, char *out, size_t out_bytes,
+                                struct roast_str name);
+
+/* The random key of this process and of its forked children, which is never stored. */
+const unsigned char *roast_name_key(void);
+
 /* ---- chunks ------------------------------------------------------------------ */
 
 struct roast_chunk_options {
@@ -66,7 +77,7 @@ bool roast_chunk_active(const roast_thread *thread);
  * finish. */
 roast_record *roast_chunk_record(roast_thread *thread);
 
-/* Sets the record's file to a copy without credentials and query. */
+/* Sets the record's file to a copy without secrets. */
 void roast_chunk_set_file(roast_thread *thread, struct roast_str file);
 
 /* Sets the reason why a field of the record is absent; the first reason counts. */
@@ -115,8 +126,8 @@ struct roast_str roast_chunk_end_frame(roast_thread *thread);
 /* The item that an executor processes next. Texts may be absent; all are borrowed for
  * the call. */
 struct roast_attempt_item {
-    struct roast_str dataset;
-    struct roast_str file; /* credentials are taken out here */
+    struct roast_str dataset; /* secrets are taken out of names here */
+    struct roast_str file;
     struct roast_str treename;
     struct roast_str uuid;
     struct roast_str worker; /* its name in the executor */
@@ -125,6 +136,7 @@ struct roast_attempt_item {
     uint64_t entry_stop;
     uint64_t begun_ago_ns; /* time since the executor began it */
     bool packs;            /* the executor packs its result: roast_attempt_packed() */
+    const unsigned char *name_key; /* of the collector; NULL: roast_name_key() */
 };
 
 /* Opens an attempt on this thread: everything an executor does for one chunk, including
@@ -203,12 +215,12 @@ void roast_section_end(roast_thread *thread, struct roast_section_token token,
 int roast_outbox_put(struct roast_str frame, roast_error *err);
 
 /* Empties the queue: *frames is returned owned, for roast_outbox_release(). *dropped
- * gets the number of frames dropped so far. */
+ * gets the number of frames dropped since it was emptied last. */
 void roast_outbox_take(struct roast_str *frames, uint64_t *dropped);
 void roast_outbox_release(struct roast_str *frames);
 
-/* Puts taken frames back at the front of the queue. Takes *frames. */
-void roast_outbox_put_back(struct roast_str *frames);
+/* Puts taken frames back at the front of the queue, and their count. Takes *frames. */
+void roast_outbox_put_back(struct roast_str *frames, uint64_t dropped);
 
 /* A random id of this process; a forked child has another one. */
 uint64_t roast_process_id(void);

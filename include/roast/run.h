@@ -59,7 +59,7 @@ int roast_run_add_frames(roast_run *run, struct roast_str frames,
                          roast_error *err);
 
 /* Adds a dataset or file name, which resolves the 32-bit ids of begin frames. Names in
- * records are added automatically; credentials are removed. */
+ * records are added automatically; one with a secret comes from roast_str_redact_name(). */
 int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err);
 
 /* The chunk records in order of their start, as consecutive frames; those with unknown

@@ -29,27 +29,41 @@ static inline struct roast_str roast_str_of(const char *text)
 /* The longest prefix of at most max_bytes bytes that does not cut a character. */
 struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
 
-/* Copy text to out without secrets; what does not fit is cut. Both return the number of
- * bytes written.
+/* Secrets out of texts, by the rules of roast/secret_rules.def: each becomes `***`. A URL
+ * loses the user information before its host and everything from `?` or `#` on. Where a
+ * text is ambiguous, more is removed. The time is linear in the size of the text.
  *
- * redact is for messages: every URL (anything with `://`) loses the user information
- * before its host and everything from `?` or `#` on; the value after a word that names
- * a secret (password, token, Bearer, ...) becomes `***`.
- *
- * redact_file is for one file name or URL, which may hold blanks: the same for the URL;
- * a plain path loses a query `?key=value`. */
+ * All copy to out and return the number of bytes written; what does not fit is cut.
+ * Redacting a second time changes nothing. */
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
-size_t roast_str_redact_file(char *out, size_t out_bytes, struct roast_str file);
+
+enum { ROAST_NAME_KEY_BYTES = 16 };
+
+/* The same for a name of a dataset or a file, which may hold blanks. The first `***` is
+ * followed by a mark, `***~1f3a90c2`: a hash of the whole name with a key that is not
+ * stored, so that names which differ in a secret stay different. */
+size_t roast_str_redact_name(char *out, size_t out_bytes, struct roast_str name,
+                             const unsigned char key[ROAST_NAME_KEY_BYTES]);
+
+/* One argument of a command line after another. Zeroed before the first; it remembers
+ * that the next argument is the value of an option. */
+struct roast_redact_arguments {
+    int expects;
+};
+size_t roast_str_redact_argument(struct roast_redact_arguments *state, char *out,
+                                 size_t out_bytes, struct roast_str argument);
 
 /* The output size that is enough for any text of text_bytes bytes: `***` may be longer
  * than what it replaces. */
 size_t roast_str_redact_bound(size_t text_bytes);
 
-/* False where redact would change nothing; a quick test for most names. */
+/* False where none of these would change anything; a quick test for most names. */
 bool roast_str_may_hold_secret(struct roast_str text);
 
-/* Whether a value of this name must not be stored: `password`, `X-Auth-Token` ... */
-bool roast_str_names_secret(struct roast_str name);
+/* Whether a value must not be stored for its name: `password`, `X-Auth-Token` ...; for
+ * some names, such as `pass`, only if it is a certain text. An absent text is a value
+ * that is none. */
+bool roast_str_is_secret(struct roast_str name, struct roast_str text);
 
 /* A text returned by a function. */
 struct roast_page {

@@ -91,19 +91,16 @@ def versions(names: Iterable[str]) -> dict[str, str]:
 
 def command(arguments: Iterable[str]) -> str:
     """A command line without secrets."""
-    shown: list[str] = []
-    hide_next = False
-    for argument in list(arguments)[:MAX_ARGUMENTS]:
-        plain = str(argument).encode(errors="replace").decode()
-        name, equals, _ = plain.partition("=")
-        is_option = plain.startswith("-") and _core.names_secret(name)
-        if hide_next and not plain.startswith("-"):
-            shown.append("***")
-        else:
-            hidden = f"{name}=***" if is_option and equals else _core.redact(plain)
-            shown.append(hidden)
-        hide_next = is_option and not equals
-    return _homeless(shlex.join(shown).replace("'***'", "***"))
+    plain = [str(x).encode(errors="replace").decode() for x in arguments]
+    shown = _core.redact_arguments(plain[:MAX_ARGUMENTS])
+    return _homeless(" ".join(map(_quoted, shown)))
+
+
+def _quoted(argument: str) -> str:
+    """As a shell needs it; the mask of a secret needs no quotes."""
+    rest = argument.replace("***", "")
+    is_plain = not rest or shlex.quote(rest) == rest
+    return argument if argument and is_plain else shlex.quote(argument)
 
 
 def _homeless(text: str) -> str:

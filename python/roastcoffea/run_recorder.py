@@ -336,7 +336,7 @@ class RunRecorder:
         Called before the first chunk begins: a live file has them even if this process
         is killed."""
         for name in results.names_of(items):
-            self.core.learn_name(name)
+            self.core.learn_name(fileset.stored_name(name))
 
     def mark(self, name: str, mono_ns: int) -> None:
         """A moment of the client."""

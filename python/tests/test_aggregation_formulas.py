@@ -238,7 +238,7 @@ def test_fine_metrics_of_a_processor() -> None:
     assert fine["disk_write_bytes"] == 2
     assert fine["total_compression_overhead_seconds"] == pytest.approx(0.3)
     assert fine["total_serialization_overhead_seconds"] == 0.3
-    assert len(fine) == 15
+    assert len(fine) == 17
 
 
 def test_without_a_name_all_is_the_processors() -> None:

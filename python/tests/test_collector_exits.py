@@ -215,7 +215,7 @@ def test_only_what_a_partial_output_lacks_is_run_again(tiny_file, tmp_path):
     bad, fileset = good_and_bad(tiny_file, tmp_path)
     with roastcoffea.MetricsCollector() as collector:
         result = result_runner(one_by_one())(fileset, FailingInOne())
-    items = collector.failed_items()
+    items = collector.run.failed_items()
     assert result.value[0]["n"] + sum(map(len, items)) == 2 * EVENTS
     assert {bad} <= {item.filename for item in items}
 

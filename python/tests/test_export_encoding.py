@@ -169,7 +169,9 @@ def test_credentials_are_not_saved(tmp_path: Path) -> None:
     path = save_measurement(metrics, 1, 2, tmp_path, "m", {"proxy": url})
     for file in path.iterdir():
         assert "secret" not in file.read_text(), file.name
-    assert ("https://host/f.root", 0, 1) in load_measurement(path)[0]["chunk_info"]
+    assert ("https://***@host/f.root?***", 0, 1) in load_measurement(path)[0][
+        "chunk_info"
+    ]
 
 
 def test_urls_that_become_equal_are_all_kept_on_disk(tmp_path: Path) -> None:
@@ -179,14 +181,14 @@ def test_urls_that_become_equal_are_all_kept_on_disk(tmp_path: Path) -> None:
 
 
 def test_metrics_whose_names_become_equal_are_numbered(tmp_path: Path) -> None:
-    metrics = {f"https://u{n}:p@h/f": n for n in range(3)} | {"https://h/f (2)": 9}
+    metrics = {f"https://u{n}:p@h/f": n for n in range(3)} | {"https://***@h/f (2)": 9}
     path = save_measurement(metrics, 1, 2, tmp_path, "m")
     loaded, _, _ = load_measurement(path)
     assert {name: loaded[name] for name in loaded if name.startswith("https")} == {
-        "https://h/f": 0,
-        "https://h/f (3)": 1,
-        "https://h/f (4)": 2,
-        "https://h/f (2)": 9,
+        "https://***@h/f": 0,
+        "https://***@h/f (3)": 1,
+        "https://***@h/f (4)": 2,
+        "https://***@h/f (2)": 9,
     }
 
 
@@ -195,7 +197,7 @@ def test_workers_whose_names_become_equal_are_numbered(tmp_path: Path) -> None:
     tracking = {"tracking_data": {"worker_memory": memory}}
     path = save_measurement(tracking, 1, 2, tmp_path, "m")
     form = strict(path / "worker_tracking.json")["worker_memory"]
-    assert list(form) == ["tcp://h:1", "tcp://h:1 (2)"]
+    assert list(form) == ["tcp://***@h:1", "tcp://***@h:1 (2)"]
 
 
 # ---- what C makes of plain values ----------------------------------------------------
@@ -256,7 +258,9 @@ def test_nesting_ends_at_the_same_depth(depth: int) -> None:
 
 def test_plain_values_are_left_to_c() -> None:
     plain = {"a": [1, 0.1, "x y", None, True, {"url": "https://u:p@h/"}], "token": "t"}
-    text = '{"a": [1, 0.1, "x y", null, true, {"url": "https://h/"}], "token": "***"}'
+    text = (
+        '{"a": [1, 0.1, "x y", null, true, {"url": "https://***@h/"}], "token": "***"}'
+    )
     assert _core.json_text(plain, 0, {}) == text
     for odd in (
         (1,),

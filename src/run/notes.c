@@ -176,7 +176,7 @@ static bool redact_with_name(char **joined, struct roast_str *text,
 /* A text under a name like `password` is replaced as a whole. */
 static bool redact(char **joined, struct roast_str *text, struct roast_str name)
 {
-    if (!roast_str_names_secret(name))
+    if (!roast_str_is_secret(name, *text))
         return redact_with_name(joined, text, name);
     *text = roast_str_of("***");
     return true;

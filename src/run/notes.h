@@ -28,4 +28,10 @@ struct roast_str roast__note_text(const struct roast_note *note);
 
 void roast__notes_release(struct roast_notes *notes);
 
+/* The exception of Ctrl-C. */
+#define ROAST_INTERRUPT_CLASS "KeyboardInterrupt"
+
+/* roast_run_state(); the lock is held. */
+enum roast_run_state roast__run_state(const struct roast_run *run);
+
 #endif

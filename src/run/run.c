@@ -108,15 +108,13 @@ int roast__run_put_name(struct roast_run *run, struct roast_str clean, roast_err
     return status;
 }
 
-/* Workers hash file names without credentials, so the names are redacted the same
- * way. */
 int roast_run_add_name(roast_run *run, struct roast_str name, roast_error *err)
 {
     char clean[NAME_MAX_BYTES];
 
     if (!name.data)
         return ROAST_OK;
-    size_t size = roast_str_redact_file(clean, sizeof(clean), name);
+    size_t size = roast_str_redact_name(clean, sizeof(clean), name, NULL);
     return roast__run_put_name(run, (struct roast_str){clean, size}, err);
 }
 

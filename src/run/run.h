@@ -73,12 +73,6 @@ struct roast_run {
     char first_error[128]; /* of the monitor in a worker; NUL-terminated */
 };
 
-/* The exception of Ctrl-C. */
-#define ROAST_INTERRUPT_CLASS "KeyboardInterrupt"
-
-/* roast_run_state(); the lock is held. */
-enum roast_run_state roast__run_state(const struct roast_run *run);
-
 void roast__run_lock(struct roast_run *run);
 void roast__run_unlock(struct roast_run *run);
 

@@ -3,8 +3,9 @@
  * all bytes in order, each of them only whole frames or only damaged bytes, and no
  * whole frame remains.
  *
- * The first byte of the input is the size of each growth, 0 for all at once; the other
- * bytes are the file. */
+ * The first byte of the input is the size of each growth, 0 for all at once, but at most
+ * GROWTHS of them: each scan starts at the first frame that waits. The other bytes are
+ * the file. */
 #include <stdlib.h>
 
 #include "record/frame_scan.h"
@@ -13,6 +14,8 @@
 #include "roast/record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+enum { GROWTHS = 24 };
 
 /* By checksum: a hostile frame may have a right one and fields that are refused. */
 static int decode(struct roast_str data, size_t *size_bytes)
@@ -74,6 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     const char *file = (const char *)data + 1;
     size_t taken = 0;
 
+    if (step < size_bytes / GROWTHS)
+        step = size_bytes / GROWTHS;
     for (size_t size = step; size_bytes > 0 && size < size_bytes + step; size += step) {
         size_t end = size < size_bytes - 1 ? size : size_bytes - 1;
         struct roast_str remaining = {file + taken, end - taken};

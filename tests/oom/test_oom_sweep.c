@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "probe/chunk/thread.h"
 #include "roast/cpu_meter.h"
+#include "stored_name.h"
 #include "sweep.h"
 
 static const struct roast_chunk_end failed = {
@@ -108,7 +109,7 @@ static bool give_back(void)
     roast_outbox_take(&frames, &dropped);
     for (; put < 200; put++)
         refused += roast_outbox_put(str_from(frame, (size_t)size), NULL) < 0;
-    roast_outbox_put_back(&frames);
+    roast_outbox_put_back(&frames, dropped);
     roast_outbox_take(&frames, &dropped);
     bool right = count_frames(frames) + dropped == put && dropped >= refused;
     roast_outbox_release(&frames);
@@ -199,7 +200,8 @@ static bool is_whole_failure(const roast_record *rec)
     struct roast_pair pair;
 
     if (roast_record_has(rec, ROAST_FIELD_dataset))
-        return str_is(rec->values[ROAST_FIELD_file].str, "root://host//f.root");
+        return str_is(rec->values[ROAST_FIELD_file].str,
+                      stored_name("root://u:p@host//f.root"));
     for (unsigned number = 7; number <= 8; number++) { /* dataset and file */
         if (!roast_record_has(rec, ROAST_FIELD_absences) ||
             roast_pair_next(&pair, &absences, NULL) != 1 || pair.key != number ||

@@ -75,7 +75,7 @@ static void secrets_are_taken_out(void **state)
     assert_int_equal(set(run, ROAST_NOTES_label, "url", "root://me@h/f?a=b"), ROAST_OK);
     assert_int_equal(set(run, ROAST_NOTES_provenance, "argv", "x --password y"),
                      ROAST_OK);
-    assert_notes(run, ROAST_NOTES_label, "token=***;url=root://h/f;");
+    assert_notes(run, ROAST_NOTES_label, "token=***;url=root://***@h/f?***;");
     assert_notes(run, ROAST_NOTES_provenance, "argv=x --password ***;");
     roast_run_free(run);
 }
@@ -119,7 +119,8 @@ static void a_url_may_be_a_name(void **state)
                      ROAST_OK);
     assert_int_equal(set(run, ROAST_NOTES_run, "token of s3://u@h", "abc"), ROAST_OK);
     assert_notes(run, ROAST_NOTES_label, "root://h=me@b/c;");
-    assert_notes(run, ROAST_NOTES_run, "root://u:p@h=root://i;token of s3://u@h=***;");
+    assert_notes(run, ROAST_NOTES_run,
+                 "root://u:p@h=root://***@i;token of s3://u@h=***;");
     roast_run_free(run);
 }
 
@@ -176,16 +177,16 @@ static void documents_are_left_as_they_are(void **state)
 static void what_is_clean_is_put_as_it_is(void **state)
 {
     roast_run *run = new_run();
-    const char *clean = "Authorization: *** two";
+    const char *clean = "Authorization: ***";
     (void)state;
 
     assert_int_equal(set(run, ROAST_NOTES_label, "a", "Authorization: Bearer one two"),
                      ROAST_OK);
-    assert_notes(run, ROAST_NOTES_label, "a=Authorization: *** two;");
+    assert_notes(run, ROAST_NOTES_label, "a=Authorization: ***;");
     assert_int_equal(roast__run_put_note(run, ROAST_NOTES_label, roast_str_of("a"),
                                          roast_str_of(clean), NULL),
                      ROAST_OK);
-    assert_notes(run, ROAST_NOTES_label, "a=Authorization: *** two;");
+    assert_notes(run, ROAST_NOTES_label, "a=Authorization: ***;");
     roast_run_free(run);
 }
 

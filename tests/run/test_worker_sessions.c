@@ -178,9 +178,9 @@ static void nothing_secret_is_kept(void **state)
 
     joins(run, "tcp://me:secret@10.0.0.7:1", 0, 1);
     assert_int_equal(
-        leave_as(run, "tcp://me:secret@10.0.0.7:1", 1, "login password=secret failed"),
+        leave_as(run, "tcp://me:secret@10.0.0.7:1", 1, "login password=hunter2 failed"),
         ROAST_OK);
-    assert_text(run, session(run, 0)->worker, "tcp://10.0.0.7:1");
+    assert_text(run, session(run, 0)->worker, "tcp://***@10.0.0.7:1");
     assert_text(run, session(run, 0)->reason, "login password=*** failed");
     assert_int_equal(session(run, 0)->left_ns, second(1));
     assert_null(memmem(run->strings.bytes, run->strings.bytes_used, "secret", 6));

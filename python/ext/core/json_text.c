@@ -207,7 +207,7 @@ static enum outcome put_value(struct writer *out, PyObject *value)
     return PUT;
 }
 
-/* One byte that marks keys of secret values ("s"), then the JSON of the key with a colon.
+/* One byte that marks keys of secret values ("s") and texts ("t"), then the JSON of the key with a colon.
  * NULL: *outcome is the reason. */
 static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outcome)
 {
@@ -223,7 +223,10 @@ static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outco
         *outcome = ODD; /* the redacted key may equal another one */
     if (*outcome != PUT)
         return NULL;
-    put(out, roast_str_names_secret(plain) ? "s" : "-", 1);
+    /* a text that is secret for every name that has secret texts */
+    const struct roast_str random = roast_str_of("aB3dEf6hIj9kLm2nOp");
+    bool always = roast_str_is_secret(plain, (struct roast_str){NULL, 0});
+    put(out, always ? "s" : roast_str_is_secret(plain, random) ? "t" : "-", 1);
     put_text(out, plain);
     put(out, ": ", 2);
     PyObject *made = out->failed
@@ -265,6 +268,10 @@ static enum outcome put_entry(struct writer *out, const struct level *level,
     const char *bytes = PyBytes_AsString(made);
     size_t size = (size_t)PyBytes_Size(made);
     bool is_secret = bytes[0] == 's' && value != Py_None && !PyBool_Check(value);
+    struct roast_str name, text;
+    if (bytes[0] == 't' && PyUnicode_CheckExact(value) && borrow(key, &name) == PUT &&
+        borrow(value, &text) == PUT)
+        is_secret = roast_str_is_secret(name, text);
     if (PyDict_Size(level->container) == 1 && size > 3 &&
         memcmp(bytes + 1, "\"__", 3) == 0)
         outcome = ODD; /* may be a tag of encoding.py */

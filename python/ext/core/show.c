@@ -146,20 +146,26 @@ static PyObject *live_line(PyObject *module, PyObject *args)
     return text_new((struct roast_str){line, size});
 }
 
-typedef size_t redactor(char *out, size_t out_bytes, struct roast_str text);
-
-static PyObject *redacted_by(redactor *redact, PyObject *text)
+/* A text, a name if there is a key, or an argument if there is a state. The same object
+ * where nothing is a secret. */
+static PyObject *redacted(PyObject *text, const unsigned char *key,
+                          struct roast_redact_arguments *state)
 {
     struct roast_str whole;
     PyObject *result = NULL;
 
     if (text_borrow(text, &whole) < 0)
         return NULL;
-    size_t room = 2 * whole.size_bytes + 16; /* `***` may be longer than a secret */
+    if (!state && !roast_str_may_hold_secret(whole))
+        return Py_NewRef(text);
+    size_t room = roast_str_redact_bound(whole.size_bytes);
     char *out = PyMem_Malloc(room);
     if (!out)
         return PyErr_NoMemory();
-    result = text_new((struct roast_str){out, redact(out, room, whole)});
+    size_t size = state ? roast_str_redact_argument(state, out, room, whole)
+                  : key ? roast_str_redact_name(out, room, whole, key)
+                        : roast_str_redact(out, room, whole);
+    result = text_new((struct roast_str){out, size});
     PyMem_Free(out);
     return result;
 }
@@ -167,23 +173,49 @@ static PyObject *redacted_by(redactor *redact, PyObject *text)
 static PyObject *redact(PyObject *module, PyObject *text)
 {
     (void)module;
-    return redacted_by(roast_str_redact, text);
+    return redacted(text, NULL, NULL);
 }
 
-static PyObject *redact_file(PyObject *module, PyObject *name)
+static PyObject *redact_name(PyObject *module, PyObject *args)
 {
-    (void)module;
-    return redacted_by(roast_str_redact_file, name);
-}
-
-static PyObject *names_secret(PyObject *module, PyObject *name)
-{
-    struct roast_str text;
+    const char *key = NULL;
+    Py_ssize_t key_bytes = 0;
+    PyObject *name = NULL;
 
     (void)module;
-    if (text_borrow(name, &text) < 0)
+    if (!PyArg_ParseTuple(args, "Uy#", &name, &key, &key_bytes))
         return NULL;
-    return PyBool_FromLong(roast_str_names_secret(text));
+    if (key_bytes != ROAST_NAME_KEY_BYTES)
+        return PyErr_Format(PyExc_ValueError, "a key has %d bytes, not %zd",
+                            ROAST_NAME_KEY_BYTES, key_bytes);
+    return redacted(name, (const unsigned char *)key, NULL);
+}
+
+static PyObject *redact_arguments(PyObject *module, PyObject *arguments)
+{
+    struct roast_redact_arguments state = {0};
+    PyObject *list = PySequence_List(arguments);
+
+    (void)module;
+    for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
+        PyObject *clean = redacted(PyList_GetItem(list, i), NULL, &state);
+        if (!clean || PyList_SetItem(list, i, clean) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *is_secret(PyObject *module, PyObject *args)
+{
+    struct roast_str name, text = {NULL, 0};
+    PyObject *of = NULL;
+    PyObject *value = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "UO", &of, &value) || text_borrow(of, &name) < 0 ||
+        (value != Py_None && text_borrow(value, &text) < 0))
+        return NULL;
+    return PyBool_FromLong(roast_str_is_secret(name, text));
 }
 
 static PyObject *remove_spool(PyObject *module, PyObject *args)
@@ -202,8 +234,12 @@ PyMethodDef show_methods[] = {
      "[(label, value)] of one of the six tables for a dict of metrics."},
     {"live_line", live_line, METH_VARARGS, "One line about a run that goes on."},
     {"redact", redact, METH_O, "A text without the secrets in it."},
-    {"redact_file", redact_file, METH_O, "A file name or URL without secrets."},
-    {"names_secret", names_secret, METH_O, "Whether a value of this name is secret."},
+    {"redact_name", redact_name, METH_VARARGS,
+     "A name of a dataset or file without secrets, marked with a key of 16 bytes."},
+    {"redact_arguments", redact_arguments, METH_O,
+     "The arguments of a command without secrets."},
+    {"is_secret", is_secret, METH_VARARGS,
+     "Whether the value of a name is secret: a text, or None for any other value."},
     {"remove_spool", remove_spool, METH_VARARGS, "Removes a spool and its files."},
     {NULL, NULL, 0, NULL},
 };

@@ -26,8 +26,8 @@ static struct roast_str item_text(struct item *item, int which, PyObject *object
 {
     PyObject *text = NULL;
 
-    if (object != Py_None && !PyErr_Occurred()) /* libroast redacts the file itself */
-        text = which == ITEM_FILE ? text_of(object) : text_redacted(object);
+    if (object != Py_None && !PyErr_Occurred()) /* libroast redacts names itself */
+        text = which == ITEM_WORKER ? text_redacted(object) : text_of(object);
     (void)guard_clear(); /* without str() the text is absent; a Ctrl-C stays set */
     item->texts[which] = text;
     return text ? text_borrow(text) : (struct roast_str){NULL, 0};
@@ -167,7 +167,9 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
 {
     struct probe_state *state = PyModule_GetState(module);
     const char *run_id = NULL;
+    const char *name_key = NULL;
     Py_ssize_t run_id_bytes = 0;
+    Py_ssize_t key_bytes = 0;
     struct address address = {0, NULL, false};
     PyObject *tuple = NULL;
     struct item item = {.file = Py_None};
@@ -175,8 +177,9 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
     PyObject *result = NULL;
     int packs = 0;
 
-    if (!PyArg_ParseTuple(args, "y#KO!O|p", &run_id, &run_id_bytes, &address.client,
-                          &PyTuple_Type, &address.spools, &tuple, &packs))
+    if (!PyArg_ParseTuple(args, "y#KO!O|py#", &run_id, &run_id_bytes, &address.client,
+                          &PyTuple_Type, &address.spools, &tuple, &packs, &name_key,
+                          &key_bytes))
         return NULL;
     item.facts.packs = packs;
     if (!thread)
@@ -186,6 +189,8 @@ PyObject *attempt_begin(PyObject *module, PyObject *args)
         item_fill(&item, tuple) == 0 || guard_note(state, "item of an attempt");
     if (run_id_bytes != ROAST_RUN_ID_BYTES)
         run_id = NULL;
+    if (key_bytes == ROAST_NAME_KEY_BYTES)
+        item.facts.name_key = (const unsigned char *)name_key;
     reading_begin(thread, item.file);
     struct roast_str frame = /* also after a Ctrl-C: attempt_end() follows */
         roast_attempt_begin(thread, (const unsigned char *)run_id, &item.facts);

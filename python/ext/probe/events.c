@@ -6,6 +6,8 @@
 #include "chunk.h"
 #include "support.h"
 
+enum { MAX_TEXT_BYTES = 1024 };
+
 /* Marks a field as absent and clears the exception; -1 if that is one of the user. */
 static int set_absent(roast_thread *thread, enum roast_field field,
                       enum roast_reason why)
@@ -27,12 +29,28 @@ static PyObject *metadata_item(PyObject *metadata, PyObject *key)
     return value;
 }
 
+/* Takes the reference to the name; returns a new one. */
+static PyObject *without_secrets(roast_thread *thread, PyObject *name)
+{
+    char clean[2 * MAX_TEXT_BYTES];
+    struct roast_str given = text_borrow(name);
+
+    if (!given.data || !roast_str_may_hold_secret(given))
+        return name;
+    size_t size = roast_thread_redact_name(thread, clean, sizeof(clean), given);
+    Py_DECREF(name);
+    return text_new((struct roast_str){clean, size});
+}
+
 static int set_text(roast_thread *thread, enum roast_field field, PyObject *value,
                     struct held *held)
 {
-    enum { MAX_BYTES = 1024 };
-    PyObject *text = field == ROAST_FIELD_file ? text_of(value) : text_redacted(value);
+    bool is_name = field == ROAST_FIELD_dataset || field == ROAST_FIELD_treename;
+    bool is_file = field == ROAST_FIELD_file;
+    PyObject *text = is_name || is_file ? text_of(value) : text_redacted(value);
 
+    if (text && is_name)
+        text = without_secrets(thread, text);
     if (!text)
         return set_absent(thread, field, ROAST_WHY_RAISED);
     held->objects[held->count++] = text;
@@ -41,10 +59,10 @@ static int set_text(roast_thread *thread, enum roast_field field, PyObject *valu
         roast_chunk_set_file(thread, str);
         return 0;
     }
-    if (str.size_bytes > MAX_BYTES)
+    if (str.size_bytes > MAX_TEXT_BYTES)
         roast_chunk_lose(thread, ROAST_LOSS_text_cut, 1);
     roast_record_set_str(roast_chunk_record(thread), field,
-                         roast_str_cut(str, MAX_BYTES));
+                         roast_str_cut(str, MAX_TEXT_BYTES));
     return 0;
 }
 

@@ -20,7 +20,7 @@ uint64_t whole_of(double value, double scale);
 
 /* UTF-8 of str(object) without credentials; lives as long as the list `kept`. */
 struct roast_str text_kept(PyObject *kept, PyObject *object);
-struct roast_str file_kept(PyObject *kept, PyObject *object);
+struct roast_str name_kept(PyObject *kept, PyObject *object);
 
 /* mapping[key] * scale, rounded; 0 if there is no such number. */
 uint64_t mapping_whole(PyObject *mapping, const char *key, double scale);

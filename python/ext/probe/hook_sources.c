@@ -127,7 +127,7 @@ static void name_endpoint(struct probe_state *state, PyObject *source)
     struct roast_str name = {NULL, 0};
     if (text)
         name = (struct roast_str){
-            file, roast_str_redact_file(file, sizeof(file), text_borrow(text))};
+            file, roast_str_redact_name(file, sizeof(file), text_borrow(text), NULL)};
     name = roast_str_cut(roast_endpoint_of(name), sizeof(here.endpoint) - 1);
     memcpy(here.endpoint, name.data, name.size_bytes);
     here.endpoint[name.size_bytes] = '\0';

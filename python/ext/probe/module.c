@@ -85,6 +85,14 @@ static PyObject *note_error(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *name_key(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBytes_FromStringAndSize((const char *)roast_name_key(),
+                                     ROAST_NAME_KEY_BYTES);
+}
+
 static PyObject *process_id(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -153,7 +161,7 @@ static PyObject *take_records(PyObject *module, PyObject *unused)
     if (result)
         roast_outbox_release(&frames);
     else
-        roast_outbox_put_back(&frames); /* out of memory: kept for the next call */
+        roast_outbox_put_back(&frames, dropped); /* out of memory: for the next call */
     Py_XDECREF(list);
     return result;
 }
@@ -236,6 +244,8 @@ static PyMethodDef functions[] = {
     {"status", status, METH_NOARGS, "Settings and counters of the monitor."},
     {"note_error", note_error, METH_VARARGS,
      "Counts an error of the monitor; raises it if it is no Exception."},
+    {"name_key", name_key, METH_NOARGS,
+     "The random key of this process that marks redacted names; it is never stored."},
     {"process_id", process_id, METH_NOARGS,
      "Random number of this process; another one in a forked child."},
     {"rss_mib", rss_mib, METH_NOARGS, "Resident memory now, in MiB."},

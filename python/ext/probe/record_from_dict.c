@@ -67,9 +67,9 @@ struct roast_str text_kept(PyObject *kept, PyObject *object)
     return keep_text(kept, object ? text_redacted(object) : NULL);
 }
 
-struct roast_str file_kept(PyObject *kept, PyObject *object)
+struct roast_str name_kept(PyObject *kept, PyObject *object)
 {
-    return keep_text(kept, object ? file_redacted(object) : NULL);
+    return keep_text(kept, object ? name_redacted(object) : NULL);
 }
 
 uint64_t mapping_whole(PyObject *mapping, const char *key, double scale)
@@ -132,6 +132,12 @@ struct builder {
 
 /* ---- single values ------------------------------------------------------------- */
 
+static bool is_name(enum roast_field field)
+{
+    return field == ROAST_FIELD_file || field == ROAST_FIELD_dataset ||
+           field == ROAST_FIELD_treename;
+}
+
 static void set_view(struct builder *builder, const struct roast_view *view,
                      PyObject *value)
 {
@@ -143,8 +149,8 @@ static void set_view(struct builder *builder, const struct roast_view *view,
     switch (view->kind) {
     case ROAST_VIEW_TEXT:
         roast_record_set_str(rec, view->field,
-                             view->field == ROAST_FIELD_file ? file_kept(kept, value)
-                                                             : text_kept(kept, value));
+                             is_name(view->field) ? name_kept(kept, value)
+                                                  : text_kept(kept, value));
         break;
     case ROAST_VIEW_STATUS:
         roast_record_set_u64(rec, ROAST_FIELD_status,

@@ -52,9 +52,9 @@ PyObject *text_of(PyObject *object);
 
 PyObject *text_new(struct roast_str text); /* undecodable bytes are replaced */
 
-/* text_of() without the credentials and query of any URL in it. */
+/* text_of() without secrets; of the name of a dataset or file. */
 PyObject *text_redacted(PyObject *object);
-PyObject *file_redacted(PyObject *object); /* of one file name or URL */
+PyObject *name_redacted(PyObject *object);
 
 /* Adds key and value, or removes both again and counts the loss. -1 only if an exception
  * of the user is set. */

@@ -42,20 +42,24 @@ PyObject *text_of(PyObject *object)
     return escaped;
 }
 
-typedef size_t redactor(char *out, size_t out_bytes, struct roast_str text);
-
-/* Takes the reference to text; returns a new one to the redacted text. */
-static PyObject *redacted(PyObject *text, redactor *redact)
+/* A new reference to the text without secrets; with a key it is a name. Takes the
+ * reference to text, which may be NULL. */
+static PyObject *redacted(PyObject *text, const unsigned char *key)
 {
-    struct roast_str str = text_borrow(text);
-    size_t room = 2 * str.size_bytes + 16; /* `***` may be longer than a secret */
+    struct roast_str str = text ? text_borrow(text) : (struct roast_str){NULL, 0};
+
+    if (!str.data || !roast_str_may_hold_secret(str))
+        return text;
+    size_t room = roast_str_redact_bound(str.size_bytes);
     char *plain = PyMem_Malloc(room);
     PyObject *clean = NULL;
-
-    if (plain)
-        clean = text_new((struct roast_str){plain, redact(plain, room, str)});
-    else
+    if (plain) {
+        size_t size = key ? roast_str_redact_name(plain, room, str, key)
+                          : roast_str_redact(plain, room, str);
+        clean = text_new((struct roast_str){plain, size});
+    } else {
         PyErr_NoMemory();
+    }
     PyMem_Free(plain);
     Py_DECREF(text);
     return clean;
@@ -63,18 +67,12 @@ static PyObject *redacted(PyObject *text, redactor *redact)
 
 PyObject *text_redacted(PyObject *object)
 {
-    PyObject *text = text_of(object);
-    struct roast_str str = text ? text_borrow(text) : (struct roast_str){NULL, 0};
-
-    return str.data && roast_str_may_hold_secret(str) ? redacted(text, roast_str_redact)
-                                                      : text;
+    return redacted(text_of(object), NULL);
 }
 
-PyObject *file_redacted(PyObject *object)
+PyObject *name_redacted(PyObject *object)
 {
-    PyObject *text = text_of(object);
-
-    return text ? redacted(text, roast_str_redact_file) : NULL;
+    return redacted(text_of(object), roast_name_key());
 }
 
 PyObject *text_new(struct roast_str text)
@@ -187,7 +185,9 @@ static int put_entry(struct writer *w, PyObject *key, PyObject *value, int depth
 
     if (!name)
         return -1;
-    bool is_secret = roast_str_names_secret(text_borrow(name)) && value != Py_None &&
+    struct roast_str text =
+        PyUnicode_Check(value) ? text_borrow(value) : (struct roast_str){NULL, 0};
+    bool is_secret = roast_str_is_secret(text_borrow(name), text) && value != Py_None &&
                      !PyBool_Check(value);
     roast_values_put_key(w->out, text_borrow(name));
     Py_DECREF(name);

@@ -3,8 +3,8 @@
 
     {dataset: {"files": {file: tree or None}, "metadata": {...}, "preload": [...]}}
 
-Files are named as records name them, without credentials, so that what failed can be
-found in it. A generator of chunks is not read: that is possible only once.
+Datasets and files are named as records name them, without secrets, so that what failed
+can be found in it. A generator of chunks is not read: that is possible only once.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from roastcoffea import _core
+from roastcoffea import _core, _probe
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
 MAX_BYTES = 12 * 2**20  # of the text; of a larger one only the hash is kept
+MARK = re.compile(r"\*\*\*~[0-9a-f]{8}")  # of a name with a secret
 CONTROL = dict.fromkeys([*range(32), 127], "?")
 Plain = dict[str, dict[str, Any]]
 
@@ -37,7 +39,7 @@ def plain_fileset(fileset: Any, treename: Any = None) -> Plain:
         dataset, file = getattr(item, "dataset", None), getattr(item, "filename", None)
         if dataset is not None and file is not None:
             entry = found.setdefault(str(dataset), {"files": {}})
-            entry["files"][file_text(file)] = _text(getattr(item, "treename", None))
+            entry["files"][stored_name(file)] = _text(getattr(item, "treename", None))
             if meta := getattr(item, "usermeta", None):
                 entry.setdefault("metadata", meta)
     return found
@@ -71,11 +73,11 @@ def _dumped(entry: Any) -> Any:
 def _files(files: Any, treename: Any) -> dict[str, str | None]:
     if isinstance(files, Mapping):
         return {
-            file_text(file): _text(treename if treename is not None else _tree(tree))
+            stored_name(file): _text(treename if treename is not None else _tree(tree))
             for file, tree in files.items()
         }
     if isinstance(files, Iterable) and not isinstance(files, (str, bytes)):
-        return {file_text(file): _text(treename) for file in files}
+        return {stored_name(file): _text(treename) for file in files}
     return {}
 
 
@@ -84,26 +86,27 @@ def _tree(value: Any) -> Any:
     return value.get("object_path") if isinstance(value, Mapping) else value
 
 
-def file_text(name: Any) -> str:
-    """The name of a file as records have it."""
-    return _core.redact_file(str(name).encode(errors="backslashreplace").decode())
+def stored_name(name: Any) -> str:
+    """The name of a dataset, file or tree as records have it."""
+    plain = str(name).encode(errors="backslashreplace").decode()
+    return _core.redact_name(plain, _probe.name_key())
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else stored_name(value)
 
 
 def signed(fileset: Any) -> dict[str, str]:
-    """{name without credentials: name as it was given}, where they differ."""
-    names = {}
+    """{stored name: name as it was given}, where they differ."""
+    given: list[Any] = []
     if isinstance(fileset, str):
         fileset = _read(fileset)
-    for entry in map(_dumped, fileset.values() if isinstance(fileset, Mapping) else ()):
+    for dataset, entry in fileset.items() if isinstance(fileset, Mapping) else ():
+        entry = _dumped(entry)
         files = entry.get("files") if isinstance(entry, Mapping) else entry
-        for name in files if isinstance(files, (Mapping, list)) else ():
-            if file_text(name) != str(name):
-                names[file_text(name)] = str(name)
-    return names
+        given += [dataset, *(files if isinstance(files, (Mapping, list)) else ())]
+    pairs = ((stored_name(name), str(name)) for name in given)
+    return {stored: name for stored, name in pairs if stored != name}
 
 
 def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -115,7 +118,7 @@ def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
             given: Any = {names.get(file, file): files[file] for file in files}
         else:
             given = [names.get(file, file) for file in files]
-        result[dataset] = entry | {"files": given}
+        result[names.get(dataset, dataset)] = entry | {"files": given}
     return result
 
 
@@ -123,7 +126,7 @@ def encoded(plain: Plain) -> dict[str, Any]:
     """The fileset for JSON, without secrets."""
     encoder = Encoder(exact=True)
     return {
-        encoder.text(dataset): {
+        stored_name(dataset): {
             key: value if key == "files" else encoder.under(key, value)
             for key, value in entry.items()
         }
@@ -141,8 +144,9 @@ def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
 
 
 def hash_of(entries: Mapping[str, Any]) -> str:
-    """Independent of the order of the files."""
+    """Independent of the order of the files, and of secrets in their names."""
     text = json.dumps(entries, sort_keys=True, allow_nan=False)
+    text = MARK.sub("***", text)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

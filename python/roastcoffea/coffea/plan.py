@@ -74,9 +74,12 @@ class Plan:
 
     def _lines(self, item: Any) -> tuple[list[str], list[str]]:
         """What is common to files of a dataset, and the line of the file."""
-        tree = None if item.treename is None else fileset.line(str(item.treename))
-        dataset = fileset.line(self._encoder.text(str(item.dataset)))
-        name, uuid = fileset.line(fileset.file_text(item.filename)), item.fileuuid.hex()
+        tree = None
+        if item.treename is not None:
+            tree = fileset.line(fileset.stored_name(item.treename))
+        dataset = fileset.line(fileset.stored_name(item.dataset))
+        name = fileset.line(fileset.stored_name(item.filename))
+        uuid = item.fileuuid.hex()
         meta, preload = item.usermeta, getattr(item, "preload", None)
         head = [f"dataset\t{dataset}"]
         is_exact = (dataset, tree) == (item.dataset, item.treename)

@@ -119,6 +119,7 @@ class RunnerCall:
             packages=tuple(
                 sorted({name for run in self.runs for name in run.packages})
             ),
+            name_key=_probe.name_key(),
         )
         for run, number in zip(self.runs, self.numbers, strict=True):
             given = (number, self.fileset, self.treename)

@@ -65,6 +65,7 @@ class Token(NamedTuple):
     marks: tuple[str, ...] = ()  # of the runs on Dask, one for each collector
     samples_lines: bool = False  # hot lines
     packages: tuple[str, ...] = ()  # that the analysis is in
+    name_key: bytes = b""  # marks redacted names; never stored
 
 
 class Attempt:
@@ -165,7 +166,12 @@ class WorkFunction:
     def begin(self, place: Place | None, item: tuple[Any, ...]) -> None:
         token = self.token
         begun = _probe.attempt_begin(
-            token.run_id, token.client, token.spools, item, self.packs()
+            token.run_id,
+            token.client,
+            token.spools,
+            item,
+            self.packs(),
+            token.name_key,
         )
         _deliver(token, place, begun)
 
@@ -254,7 +260,10 @@ class WorkFunction:
     def begin_file_read(self, attempt: Attempt, args: tuple[Any, ...]) -> None:
         """Preprocessing of a file; frames are sent only if it fails."""
         item = item_at(attempt.place, guarded(ITEM, file_of, args))
-        _probe.attempt_begin(self.token.run_id, self.token.client, (), item)
+        token = self.token
+        _probe.attempt_begin(
+            token.run_id, token.client, (), item, False, token.name_key
+        )
 
     def report_file_read(self, begun_ns: int) -> None:
         """Report to the client when the entries of a file were read."""

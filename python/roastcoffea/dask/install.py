@@ -111,6 +111,7 @@ def worker_payload(mark: str) -> dict[str, Any]:
         "mark": mark,
         "run_id": RUN_ID,
         "client": _probe.process_id(),
+        "name_key": _probe.name_key(),
         "frame_version": _probe.frame_version,
         "protocol": worker.PROTOCOL,
         "files": None,

@@ -31,7 +31,8 @@ runs: dict[str, dict[Any, WorkerRun]] = {}
 class WorkerRun:
     """A run on one worker."""
 
-    def __init__(self, run_id: bytes, client: int) -> None:
+    def __init__(self, run_id: bytes, client: int, name_key: bytes = b"") -> None:
+        self.name_key = name_key  # of the collector
         self.run_id = run_id  # of decorated functions that no Runner calls
         self.client = client  # the collector's process
         self.lost = 0  # messages that could not be sent

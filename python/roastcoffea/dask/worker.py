@@ -20,13 +20,18 @@ from ..coffea.work_function import WorkFunction, receivers
 from ..coffea.work_item import item_of
 from .task import WorkerRun, forget, gate, outbox, place_by_annotation, run_at, runs
 
-PROTOCOL = 1  # between this and the plugin; another version brings its own copy
+PROTOCOL = 2  # between this and the plugin; another version brings its own copy
 PUBLIC_NAMES = ("roastcoffea", "coffea_metrics")
 NANOEVENTS = "coffea.nanoevents.factory"
 
 
 def begin(
-    mark: str, worker: Any, run_id: bytes, client: int, free: Iterable[str] = ()
+    mark: str,
+    worker: Any,
+    run_id: bytes,
+    client: int,
+    free: Iterable[str] = (),
+    name_key: bytes = b"",
 ) -> str:
     """Begin a run on a worker; the reason if that is impossible.
 
@@ -38,7 +43,7 @@ def begin(
             if runs:
                 return "the monitor gave up there, in a run that still goes on"
             _probe.configure(enabled=True)  # switched off by errors of an earlier run
-        runs.setdefault(mark, {})[worker] = WorkerRun(run_id, client)
+        runs.setdefault(mark, {})[worker] = WorkerRun(run_id, client, name_key)
         if is_shipped():
             _put_aliases(free)
     _probe.configure(work=WorkFunction)
@@ -135,7 +140,7 @@ def call(func: Any, args: Any, kwargs: Any, is_method: bool) -> Any:
 
 
 def _begin(send: Send, run: WorkerRun, item: tuple[Any, ...]) -> None:
-    send(_probe.attempt_begin(run.run_id, run.client, (), item))
+    send(_probe.attempt_begin(run.run_id, run.client, (), item, False, run.name_key))
 
 
 def _end(send: Send, run: WorkerRun, error: BaseException | None) -> None:

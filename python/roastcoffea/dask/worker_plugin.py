@@ -76,7 +76,8 @@ class Plugin(WorkerPlugin):
             raise Refused("the run has ended")
         self.runs = runs
         run_id, client = self.payload["run_id"], self.payload["client"]
-        why = runs.begin(self.mark, worker, run_id, client, free)
+        name_key = self.payload["name_key"]
+        why = runs.begin(self.mark, worker, run_id, client, free, name_key)
         return f"unmeasured: {why}" if why else status
 
     def load(self, local_directory: str) -> tuple[Any, list[str], str]:

@@ -16,7 +16,6 @@ import itertools
 import json
 import math
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -35,7 +34,8 @@ TAGS = {
     f"__{tag}__" for tag in "tuple set frozenset bytes datetime date dict float".split()
 }
 HIDDEN = "***"  # in place of a secret
-MARK = re.compile("[\0- :=]|eyJ")  # blanks too: all up to the space
+# For every name that has secret texts, this is one.
+SOME_SECRET = "aB3dEf6hIj9kLm2nOp"
 MAX_CACHED = 10_000  # texts that were looked at; the same ones come for every chunk
 
 
@@ -57,7 +57,7 @@ class Encoder:
         self.nonfinite = 0
         self.exact = exact
         self._texts: dict[str, str] = {}
-        self._secret: dict[str, bool] = {}
+        self._secret: dict[str, tuple[bool, bool]] = {}  # of any value, of texts
         self._keys: dict[str, bytes] = {}  # of json_text
 
     def text(self, value: str) -> str:
@@ -91,10 +91,14 @@ class Encoder:
             return False
         known = self._secret.get(key)
         if known is None:
-            known = _core.names_secret(_writable(key))
+            name = _writable(key)
+            always = _core.is_secret(name, None)
+            known = always, always or _core.is_secret(name, SOME_SECRET)
             if len(self._secret) < MAX_CACHED:
                 self._secret[key] = known
-        return known
+        if known[0] or not known[1] or not isinstance(value, str):
+            return known[0]
+        return _core.is_secret(_writable(key), _writable(value))
 
     def under(self, key: Any, value: Any, depth: int = 0) -> Any:
         """A value of JSON, for a value that stands under a name."""
@@ -274,8 +278,6 @@ def dumps(value: Any) -> str:
 
 def redacted(text: str) -> str:
     """A text without the secrets in it."""
-    if not MARK.search(text):
-        return text  # what can hold one has one of these
     writable = _writable(text)
     clean = _core.redact(writable)
     return text if clean == writable else clean

@@ -46,12 +46,16 @@ static const struct {
     enum roast_field field;
     size_t offset; /* in roast_attempt_item */
     size_t max_bytes;
+    bool is_name;
 } item_texts[TEXT_COUNT] = {
-    {ROAST_FIELD_dataset, offsetof(struct roast_attempt_item, dataset), NAME_BYTES},
-    {ROAST_FIELD_file, offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES},
-    {ROAST_FIELD_treename, offsetof(struct roast_attempt_item, treename), NAME_BYTES},
-    {ROAST_FIELD_uuid, offsetof(struct roast_attempt_item, uuid), 64},
-    {ROAST_FIELD_worker, offsetof(struct roast_attempt_item, worker), 256},
+    {ROAST_FIELD_dataset, offsetof(struct roast_attempt_item, dataset), NAME_BYTES,
+     true},
+    {ROAST_FIELD_file, offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES,
+     true},
+    {ROAST_FIELD_treename, offsetof(struct roast_attempt_item, treename), NAME_BYTES,
+     true},
+    {ROAST_FIELD_uuid, offsetof(struct roast_attempt_item, uuid), 64, false},
+    {ROAST_FIELD_worker, offsetof(struct roast_attempt_item, worker), 256, false},
 };
 
 static struct roast_str text_of(const struct roast_attempt_item *item, int which)
@@ -71,14 +75,15 @@ struct roast_str roast__attempt_redacted(struct roast_attempt *attempt, const ch
     return roast_str_cut(kept, room_bytes - 1);
 }
 
-/* Copies a text to `out`; a file loses its credentials. */
-static size_t copy_text(struct roast_attempt *attempt, char *out, int which,
+/* Copies a text to `out`; a name loses its secrets. */
+static size_t copy_text(struct roast_thread *thread, char *out, int which,
                         struct roast_str text)
 {
+    struct roast_attempt *attempt = &thread->attempt;
     size_t room_bytes = item_texts[which].max_bytes;
 
-    if (item_texts[which].field == ROAST_FIELD_file) {
-        size_t used = roast_str_redact_file(out, room_bytes, text);
+    if (item_texts[which].is_name) {
+        size_t used = roast_thread_redact_name(thread, out, room_bytes, text);
         return roast__attempt_redacted(attempt, out, used, room_bytes).size_bytes;
     }
     struct roast_str kept = roast_str_cut(text, room_bytes);
@@ -110,7 +115,7 @@ static void set_texts(struct roast_thread *thread,
             attempt->texts_lost |= UINT64_C(1) << item_texts[i].field;
             continue;
         }
-        struct roast_str kept = {at, copy_text(attempt, at, i, text)};
+        struct roast_str kept = {at, copy_text(thread, at, i, text)};
         roast_record_set_str(item_of(thread), item_texts[i].field, kept);
         at += kept.size_bytes;
     }
@@ -173,6 +178,8 @@ struct roast_str roast_attempt_begin(roast_thread *thread, const unsigned char *
         return (struct roast_str){NULL, 0};
     roast__buf_clear(&attempt->frames);
     roast__identity_make(&attempt->identity, run_id, &attempt->active_at_begin);
+    memcpy(attempt->name_key, item->name_key ? item->name_key : roast_name_key(),
+           ROAST_NAME_KEY_BYTES);
     set_item(thread, item);
     int64_t ago_ns = (int64_t)item->begun_ago_ns;
     attempt->start_epoch_ns = roast__clock_epoch_ns() - ago_ns;

@@ -22,6 +22,7 @@ struct roast_attempt {
     unsigned texts_cut;  /* texts of its own record that were cut */
     unsigned active_at_begin;
     struct roast_identity identity;
+    unsigned char name_key[ROAST_NAME_KEY_BYTES];
     int64_t start_epoch_ns;
     int64_t start_mono_ns;
     int64_t start_cpu_ns;

@@ -80,7 +80,7 @@ void roast_chunk_set_file(roast_thread *thread, struct roast_str file)
 
     if (file.data)
         set_copy(thread, ROAST_FIELD_file, thread->file_text,
-                 roast_str_redact_file(thread->file_text, room_bytes, file),
+                 roast_thread_redact_name(thread, thread->file_text, room_bytes, file),
                  room_bytes);
 }
 

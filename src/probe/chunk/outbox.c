@@ -72,23 +72,25 @@ void roast_outbox_take(struct roast_str *frames, uint64_t *dropped)
     frames->size_bytes = waiting.size_bytes;
     waiting = (struct roast_buf){NULL, 0, 0, false};
     *dropped = dropped_frames;
+    dropped_frames = 0;
     (void)pthread_mutex_unlock(&lock);
 }
 
-void roast_outbox_put_back(struct roast_str *frames)
+void roast_outbox_put_back(struct roast_str *frames, uint64_t dropped)
 {
     struct roast_buf older = {(unsigned char *)(uintptr_t)frames->data,
                               frames->size_bytes, frames->size_bytes, false};
 
     enter();
+    dropped_frames += dropped;
     roast__buf_put(&older, waiting.data, waiting.size_bytes);
-    struct roast_str dropped = {(const char *)waiting.data, waiting.size_bytes};
-    while (!roast__buf_ok(&older) && dropped.size_bytes > 0) {
+    struct roast_str lost = {(const char *)waiting.data, waiting.size_bytes};
+    while (!roast__buf_ok(&older) && lost.size_bytes > 0) {
         roast_record rec;
-        size_t used = dropped.size_bytes; /* invalid bytes count as one frame */
-        (void)roast_record_decode(&rec, &used, dropped, NULL);
-        dropped.data += used;
-        dropped.size_bytes -= used;
+        size_t used = lost.size_bytes; /* invalid bytes count as one frame */
+        (void)roast_record_decode(&rec, &used, lost, NULL);
+        lost.data += used;
+        lost.size_bytes -= used;
         dropped_frames++;
     }
     older.failed = false;

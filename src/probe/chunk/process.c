@@ -28,18 +28,25 @@ static size_t host_bytes;
 static atomic_uint running;
 static _Atomic uint32_t sequence;
 static atomic_bool described;
+static unsigned char name_key[ROAST_NAME_KEY_BYTES];
+
+static bool read_random(void *out, size_t size)
+{
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, out, size) : -1;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return got == (ssize_t)size;
+}
 
 /* Random bytes from the system; clocks and pid as a fallback, which also differ between
  * processes. */
 static uint64_t random_number(void)
 {
     uint64_t number = 0;
-    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, &number, sizeof(number)) : -1;
 
-    if (fd >= 0)
-        (void)close(fd);
-    if (got == (ssize_t)sizeof(number) && number != 0)
+    if (read_random(&number, sizeof(number)) && number != 0)
         return number;
     int64_t mix[3] = {roast__clock_mono_ns(), roast__clock_epoch_ns(),
                       (int64_t)getpid()};
@@ -60,6 +67,10 @@ static void install(void)
     if (gethostname(host, sizeof(host) - 1) == 0)
         host_bytes = strlen(host);
     renew();
+    if (!read_random(name_key, sizeof(name_key))) {
+        uint64_t numbers[2] = {random_number(), random_number()};
+        memcpy(name_key, numbers, sizeof(name_key));
+    }
     roast__fork_watch();
     (void)pthread_atfork(NULL, NULL, renew);
 }
@@ -78,6 +89,12 @@ struct roast_process roast__process(void)
 uint64_t roast_process_id(void)
 {
     return roast__process().id;
+}
+
+const unsigned char *roast_name_key(void)
+{
+    (void)pthread_once(&once, install);
+    return name_key;
 }
 
 uint64_t roast__thread_number(void)

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "probe/chunk/attempt.h"
+#include "probe/chunk/names.h"
 #include "probe/chunk/readings.h"
 #include "probe/chunk/section_tree.h"
 #include "probe/linux/procfile.h"
@@ -65,6 +66,7 @@ struct roast_thread {
     int64_t carried_ns; /* monitor time that the last record could not count */
     int64_t encode_ns;  /* when its monitor_ns was read */
     struct roast_pace pace;
+    struct roast_kept_names names;
     struct roast_attempt attempt;
 };
 

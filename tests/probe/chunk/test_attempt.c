@@ -6,6 +6,7 @@
 
 #include "heap.h"
 #include "probe/attempt_help.h"
+#include "stored_name.h"
 
 static const struct roast_attempt_item nothing_known = {.has_entries = false};
 static const struct roast_attempt_item usual = {
@@ -24,7 +25,9 @@ static roast_record usual_record(void)
     roast_record rec = {.kind = ROAST_FRAME_CHUNK};
 
     roast_record_set_str(&rec, ROAST_FIELD_dataset, roast_str_of("TTbar"));
-    roast_record_set_str(&rec, ROAST_FIELD_file, roast_str_of("root://host//f.root"));
+    roast_record_set_str(
+        &rec, ROAST_FIELD_file,
+        roast_str_of(stored_name("root://u:pass@host//f.root?authz=token")));
     roast_record_set_u64(&rec, ROAST_FIELD_entry_start, 100);
     roast_record_set_u64(&rec, ROAST_FIELD_entry_stop, 350);
     return rec;
@@ -265,14 +268,15 @@ static void a_failure_before_any_chunk_has_a_record_of_its_own(void **state)
     assert_int_equal(rec->kind, ROAST_FRAME_CHUNK);
     assert_true(same_identity(rec, last));
     assert_int_equal(number(rec, ROAST_FIELD_status), ROAST_CHUNK_FAILED);
-    assert_str_is(text(rec, ROAST_FIELD_file), "root://host//f.root");
+    assert_str_is(text(rec, ROAST_FIELD_file),
+                  stored_name("root://u:pass@host//f.root?authz=token"));
     assert_str_is(text(rec, ROAST_FIELD_dataset), "TTbar");
     assert_str_is(text(rec, ROAST_FIELD_treename), "Events");
     assert_str_is(text(rec, ROAST_FIELD_uuid), "0a1b");
     assert_int_equal(number(rec, ROAST_FIELD_entry_start), 100);
     assert_int_equal(number(rec, ROAST_FIELD_entry_stop), 350);
     assert_str_is(text(rec, ROAST_FIELD_error_type), "OSError");
-    assert_str_is(text(rec, ROAST_FIELD_error_message), "no https://h/f");
+    assert_str_is(text(rec, ROAST_FIELD_error_message), "no https://***@h/f?***");
     assert_int_equal(number(rec, ROAST_FIELD_pid), getpid());
     assert_true(rec->values[ROAST_FIELD_start_epoch_ns].i64 == epoch_ns);
     assert_int_equal(number(rec, ROAST_FIELD_start_mono_ns),

@@ -76,8 +76,6 @@ static void what_finds_no_room_is_refused_and_counted(void **state)
     roast_error err = {0};
     (void)state;
 
-    uint64_t before = take_all(&frames);
-    roast_outbox_release(&frames);
     assert_int_equal(roast_outbox_put(str_from(large, CAP_BYTES + 1), &err),
                      ROAST_LIMIT);
     assert_int_equal(err.code, ROAST_LIMIT);
@@ -85,10 +83,11 @@ static void what_finds_no_room_is_refused_and_counted(void **state)
     assert_int_equal(roast_outbox_put(str_from("abcd", 4), NULL), ROAST_LIMIT);
     assert_int_equal(roast_outbox_put(str_from("abc", 3), NULL), ROAST_OK);
     assert_int_equal(roast_outbox_put(str_from("d", 1), NULL), ROAST_LIMIT);
-    assert_int_equal(take_all(&frames), before + 3);
+    assert_int_equal(take_all(&frames), 3);
     assert_int_equal(frames.size_bytes, CAP_BYTES); /* queued frames are complete */
     assert_memory_equal(frames.data + CAP_BYTES - 3, "abc", 3);
     roast_outbox_release(&frames);
+    assert_int_equal(take_all(&frames), 0); /* counted once */
     free(large);
 }
 
@@ -113,17 +112,17 @@ static void what_is_given_back_comes_out_first_again(void **state)
     (void)state;
 
     assert_int_equal(roast_outbox_put(str_from("old,", 4), NULL), ROAST_OK);
-    uint64_t dropped = take_all(&frames);
+    assert_int_equal(take_all(&frames), 0);
     assert_int_equal(roast_outbox_put(str_from("new", 3), NULL), ROAST_OK);
-    roast_outbox_put_back(&frames);
+    roast_outbox_put_back(&frames, 2);
     assert_null(frames.data); /* it was taken */
-    assert_int_equal(take_all(&frames), dropped);
+    assert_int_equal(take_all(&frames), 2);
     assert_str_is(frames, "old,new");
-    roast_outbox_put_back(&frames);
+    roast_outbox_put_back(&frames, 0);
     (void)take_all(&frames);
     assert_str_is(frames, "old,new");
     roast_outbox_release(&frames);
-    roast_outbox_put_back(&frames); /* nothing */
+    roast_outbox_put_back(&frames, 0); /* nothing */
     (void)take_all(&frames);
     assert_int_equal(frames.size_bytes, 0);
     roast_outbox_release(&frames);
