@@ -412,8 +412,9 @@ bool roast_str_is_secret(struct roast_str name, struct roast_str text)
     enum roast_secret secret = ROAST_SECRET_NONE;
     size_t from = 0;
 
-    if (name.data)
-        secret = roast__secret_name(name);
+    if (!name.data)
+        return false;
+    secret = roast__secret_name(name);
     for (size_t i = 0; secret == ROAST_SECRET_NONE && i < name.size_bytes; i++) {
         if (roast__is_word(name.data[i]))
             continue; /* any word of it may name a secret */

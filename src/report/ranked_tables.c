@@ -27,19 +27,19 @@ static const struct shown_column {
 enum { SHOWN_COLUMNS = sizeof(shown_columns) / sizeof(shown_columns[0]) };
 
 static const struct ranked_table {
-    enum roast_table_id table;
     const char *title; /* NULL: continues the part above */
     size_t least_rows; /* shown from this many rows on */
     size_t brief_rows; /* on the short page */
+    enum roast_table_id table;
     enum order order;
     int rank_by;
     int rank_else;
 } ranked_tables[] = {
 #define T(id, table, title, least, brief, order, rank_by, rank_else, text) \
-    {ROAST_TABLE_##table, \
-     (title), \
+    {(title), \
      (least), \
      (brief), \
+     ROAST_TABLE_##table, \
      ORDER_##order, \
      ROAST_COL_##table##_##rank_by, \
      ROAST_COL_##table##_##rank_else},

@@ -166,8 +166,8 @@ static void set_result(const struct roast_rule_input *input,
         [ROAST_RERUN_ITEMS] = "run failed_items()",
         [ROAST_RERUN_FILES] = "run failed_fileset()",
         [ROAST_RERUN_EVERYTHING] =
-            "run everything again (postprocess() may change the output: outputs of two "
-            "calls cannot be added after it)",
+            ("run everything again (postprocess() may change the output: outputs of "
+             "two calls cannot be added after it)"),
     };
     roast__set_text(finding, "again", roast_str_of(again[roast__rerun_way(run)]));
 }
@@ -200,12 +200,12 @@ static const char *advice_of(enum cause cause, bool resolved)
         [UNKNOWN_CAUSE] = "{result}: {again}",
     };
     static const char *const retried[CAUSES] = {
-        [IN_FILE] = "they succeeded when tried again; check {file} and its "
-                    "storage // they succeeded when tried again; check the "
-                    "storage",
+        [IN_FILE] = ("they succeeded when tried again; check {file} and its "
+                     "storage // they succeeded when tried again; check the "
+                     "storage"),
         [BEFORE_PROCESS] = "they succeeded when tried again; process() had not started",
-        [IN_PROCESS] = "they succeeded when tried again; process() raised "
-                       "it{?section} and may do so again",
+        [IN_PROCESS] = ("they succeeded when tried again; process() raised "
+                        "it{?section} and may do so again"),
         [OUT_OF_MEMORY] = "they succeeded when tried again; the next run needs {room}",
         [UNKNOWN_CAUSE] = "they succeeded when tried again",
     };

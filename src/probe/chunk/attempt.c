@@ -43,19 +43,19 @@ enum { TEXT_COUNT = 5, NAME_BYTES = 1024 };
 /* The texts of an item, each with its largest size. Names are cut like those of a
  * chunk, so that both have the same id. */
 static const struct {
-    enum roast_field field;
     size_t offset; /* in roast_attempt_item */
     size_t max_bytes;
+    enum roast_field field;
     bool is_name;
 } item_texts[TEXT_COUNT] = {
-    {ROAST_FIELD_dataset, offsetof(struct roast_attempt_item, dataset), NAME_BYTES,
+    {offsetof(struct roast_attempt_item, dataset), NAME_BYTES, ROAST_FIELD_dataset,
      true},
-    {ROAST_FIELD_file, offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES,
+    {offsetof(struct roast_attempt_item, file), ROAST_CUT_FILE_BYTES, ROAST_FIELD_file,
      true},
-    {ROAST_FIELD_treename, offsetof(struct roast_attempt_item, treename), NAME_BYTES,
+    {offsetof(struct roast_attempt_item, treename), NAME_BYTES, ROAST_FIELD_treename,
      true},
-    {ROAST_FIELD_uuid, offsetof(struct roast_attempt_item, uuid), 64, false},
-    {ROAST_FIELD_worker, offsetof(struct roast_attempt_item, worker), 256, false},
+    {offsetof(struct roast_attempt_item, uuid), 64, ROAST_FIELD_uuid, false},
+    {offsetof(struct roast_attempt_item, worker), 256, ROAST_FIELD_worker, false},
 };
 
 static struct roast_str text_of(const struct roast_attempt_item *item, int which)

@@ -26,10 +26,11 @@ struct roast_thread {
     struct roast_thread *next; /* registry; guarded by its lock */
     struct roast_thread *prev;
     atomic_bool active;              /* a chunk runs; false in a forked child */
-    _Atomic uint64_t peak_rss_bytes; /* highest sample since peak_since_ns: ... */
-    _Atomic int64_t peak_since_ns;   /* ... chunk or innermost memory section began */
     atomic_bool waits_watched;       /* an attempt runs whose waits are sampled */
     atomic_bool waits_unknown;       /* a sample failed since it began */
+    bool sampled;                    /* the memory sampler runs */
+    _Atomic uint64_t peak_rss_bytes; /* highest sample since peak_since_ns: ... */
+    _Atomic int64_t peak_since_ns;   /* ... chunk or innermost memory section began */
     _Atomic uint64_t gil_wait_ns;    /* sampled since it began */
 
     struct roast_procfile statm;
@@ -44,7 +45,6 @@ struct roast_thread {
     int64_t start_ns; /* ... and the same around the work */
     int64_t stop_ns;
     int64_t start_cpu_ns;
-    bool sampled; /* the memory sampler runs */
     struct roast_readings before;
     struct roast_readings after;
     unsigned active_at_begin;
