@@ -168,7 +168,8 @@ def _with_branches(files: dict[str, Any], run: Run) -> dict[str, Any]:
     table = run.table("file_branches")
     columns = (table[name] for name in ("file", "branch", "compressed_bytes"))
     for file, branch, size in zip(*columns, strict=True):
-        files[file].setdefault("branch_bytes", {})[branch] = size
+        if file in files:  # not "(unknown)", which has no metadata
+            files[file].setdefault("branch_bytes", {})[branch] = size
     return files
 
 

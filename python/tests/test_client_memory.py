@@ -66,7 +66,7 @@ def test_series_and_peak(tiny_file, tmp_path):
     metrics = run.get_metrics()
     grown = metrics["client_memory_peak_bytes"] - metrics["client_memory_start_bytes"]
     assert grown > 150 * MB
-    assert "Client Memory, Peak" in run._page("text")
+    assert "Client Memory, Peak" in run._page("full")
     run.save(tmp_path / "run.roast")
     check_series(roastcoffea.open_run(tmp_path / "run.roast"))
 

@@ -196,8 +196,8 @@ static struct short_tasks tasks_of_kind(const struct roast_rule_input *input,
 
     for (size_t i = 0; i < schedule->job_count; i++) {
         const struct roast_job *job = &schedule->jobs[i];
-        if (job->kind != kind)
-            continue;
+        if (job->kind != kind || job->start_ns == job->stop_ns)
+            continue; /* moved to another worker before it began */
         tasks.count++;
         worked_s += roast__seconds_between(job->start_ns, job->stop_ns);
     }
