@@ -43,7 +43,7 @@ def test_chunks_of_a_real_run_are_identical(saved: Any) -> None:
 
 # The moments of the Runner are not in the directory, nor the parts of that sum. Workers
 # are counted there, not known to the moment: there is no budget.
-UNREPORTED = {"wall_account", "tree_cpu_seconds", "unavailable", "kinds"}
+UNREPORTED = {"wall_account", "tree_cpu_seconds", "unavailable", "kinds", "calls"}
 UNREPORTED |= {"budget", "unexplained_percent", "budget_overlap_seconds"}
 UNREPORTED |= {f"budget_{by}" for by in ("by_phase", "over_time", "by_dataset")}
 UNREPORTED |= {f"budget_{by}" for by in ("by_worker", "by_host")}
