@@ -113,11 +113,11 @@ static void test_redacted_names_of_two_runs_match(void **state)
     (void)state;
 
     for (uint64_t i = 0; i < 20; i++) {
-        add_chunk(&a, "ttbar", i % 4 ? "x.root?***~1f3a90c2" : "y.root", i, 10);
-        add_chunk(&b, "ttbar", i % 4 ? "x.root?***~00000000" : "z.root", i, 10);
+        add_chunk(&a, "ttbar", i > 0 ? "x.root?***~1f3a90c2" : "y.root", i, 10);
+        add_chunk(&b, "ttbar", i > 0 ? "x.root?***~00000000" : "z.root", i, 10);
     }
     struct roast_comparison found = compare(&a, &b);
-    assert_int_equal(main_of(&found)->pairs, 15);
+    assert_int_equal(main_of(&found)->pairs, 19);
 }
 
 static void test_a_tenth_more_is_caught(void **state)
