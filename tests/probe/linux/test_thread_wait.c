@@ -24,6 +24,8 @@ static void test_lines_of_the_kernel(void **state)
     uint64_t address = 1;
 
     (void)state;
+    if (!ROAST_PROCFS)
+        skip();
     assert_int_equal(wait_of(70, &address), ROAST_WAIT_OTHER); /* it runs */
     assert_int_equal(wait_of(72, &address), ROAST_WAIT_OTHER); /* it sleeps */
     assert_int_equal(wait_of(73, &address), ROAST_WAIT_OTHER); /* in no call */
