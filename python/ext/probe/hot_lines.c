@@ -104,19 +104,59 @@ static int add_ns(PyObject *sums, PyObject *key, int64_t ns)
     return failure;
 }
 
+/* A call on a stack. */
+struct call {
+    PyObject *code; /* owned */
+    int line;
+};
+
+/* From the innermost call to the one that called the attempt, at most MOST_CALLS; returns
+ * their number. 0: `caller` is not on this stack, which a greenlet has replaced. -1 with
+ * an exception.
+ *
+ * Runs no Python code, so the GIL stays here and the thread stays where it is. Frame
+ * objects are made on the way: a garbage collection would run finalizers in between, the
+ * thread would go on, and the calls that we look at would be gone. */
+static int read_stack(struct call *calls, const struct hot_lines *hot,
+                      const struct sampled_thread *thread)
+{
+    int collects = PyGC_Disable();
+    PyObject *frame = (PyObject *)PyThreadState_GetFrame(thread->thread);
+    int count = 0;
+
+    while (frame && frame != thread->caller && count < MOST_CALLS) {
+        calls[count++] = (struct call){
+            .code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame),
+            .line = PyFrame_GetLineNumber((PyFrameObject *)frame),
+        };
+        PyObject *back = PyObject_GetAttr(frame, hot->f_back);
+        Py_DECREF(frame);
+        if (back == Py_None)
+            Py_CLEAR(back);
+        frame = back;
+    }
+    bool found = frame == thread->caller || count == MOST_CALLS;
+    Py_XDECREF(frame);
+    if (collects)
+        (void)PyGC_Enable();
+    if (found && !PyErr_Occurred())
+        return count;
+    while (count > 0)
+        Py_DECREF(calls[--count].code);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 /* The lines of user code on a stack, each once: keys of the sums, owned. */
 struct user_lines {
     PyObject *keys[MOST_USER_CALLS];
     int count;
 };
 
-static int add_line(struct user_lines *lines, PyObject *run, PyObject *place,
-                    PyObject *frame)
+static int add_line(struct user_lines *lines, PyObject *run, PyObject *place, int line)
 {
     if (PyTuple_GetItem(place, 2) == Py_None || lines->count == MOST_USER_CALLS)
         return 0;
-    PyObject *key = Py_BuildValue("(OOiO)", run, PyTuple_GetItem(place, 1),
-                                  PyFrame_GetLineNumber((PyFrameObject *)frame),
+    PyObject *key = Py_BuildValue("(OOiO)", run, PyTuple_GetItem(place, 1), line,
                                   PyTuple_GetItem(place, 2));
     if (!key)
         return -1;
@@ -131,48 +171,30 @@ static int add_line(struct user_lines *lines, PyObject *run, PyObject *place,
     return 0;
 }
 
-/* From the innermost call to the one that called the attempt. 1: found; 0: not on this
- * stack, which a greenlet has replaced; -1 with an exception. Takes `frame`. */
-static int find_lines(struct hot_lines *hot, struct user_lines *lines, PyObject *run,
-                      PyObject *frame, PyObject *caller)
-{
-    int failure = 0;
-    int calls = 0;
-
-    while (frame && frame != caller && calls++ < MOST_CALLS && !failure) {
-        PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
-        PyObject *place = place_of(hot, code);
-        failure = place ? add_line(lines, run, place, frame) : -1;
-        Py_DECREF(code);
-        PyObject *back = failure ? NULL : PyObject_GetAttr(frame, hot->f_back);
-        failure |= back ? 0 : -1;
-        Py_DECREF(frame);
-        if (back == Py_None)
-            Py_CLEAR(back);
-        frame = back;
-    }
-    bool found = frame == caller || calls >= MOST_CALLS;
-    Py_XDECREF(frame);
-    return failure ? -1 : found;
-}
-
 /* -1 with an exception. */
-static int sample_thread(struct hot_lines *hot, struct sampled_thread *thread,
+static int sample_thread(struct hot_lines *hot, const struct sampled_thread *thread,
                          int64_t ns)
 {
+    struct call calls[MOST_CALLS];
     struct user_lines lines = {.count = 0};
     PyObject *run = Py_NewRef(thread->run); /* is_users() may let the attempt end */
-    PyObject *frame = (PyObject *)PyThreadState_GetFrame(thread->thread);
-    int status = find_lines(hot, &lines, run, frame, thread->caller);
+    int count = read_stack(calls, hot, thread);
+    int failure = count < 0 ? -1 : 0;
 
+    for (int i = 0; i < count; i++) {
+        PyObject *place = failure ? NULL : place_of(hot, calls[i].code);
+        if (!place || add_line(&lines, run, place, calls[i].line) < 0)
+            failure = -1;
+        Py_DECREF(calls[i].code);
+    }
     for (int i = 0; i < lines.count; i++) {
-        if (status > 0 && (add_ns(hot->totals, lines.keys[i], ns) < 0 ||
-                           (i == 0 && add_ns(hot->own, lines.keys[i], ns) < 0)))
-            status = -1;
+        if (!failure && (add_ns(hot->totals, lines.keys[i], ns) < 0 ||
+                         (i == 0 && add_ns(hot->own, lines.keys[i], ns) < 0)))
+            failure = -1;
         Py_DECREF(lines.keys[i]);
     }
     Py_DECREF(run);
-    return status < 0 ? -1 : 0;
+    return failure;
 }
 
 /* The stacks of all threads inside attempts. */
