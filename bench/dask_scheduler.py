@@ -161,7 +161,7 @@ class Ours:
     async def _stop(self) -> dict[str, Any]:
         """With somebody beside it who wants the loop all the time."""
         beside = asyncio.ensure_future(self._wait_for_turns())
-        answer = await self.plugin.stop(after=self.after)
+        answer = await self.plugin.stop(after=self.after, token=self.plugin.token)
         beside.cancel()
         return dict(answer)
 

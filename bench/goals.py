@@ -56,6 +56,10 @@ ROWS = (
     Row("f2b", "bytes saved of 1000 sampled values", "B", 35.0, rounds=2),
     Row("f3", "open, show a saved run, per 1000 records", "us", 500.0, rounds=5),
     Row("f5", "cold start: show a small saved run", "ms", 15.0, rounds=20),
+    Row("g1a", "leaving a block, 10^4 chunks; limit: 0.3 s", "ms", 1.0, rounds=20),
+    Row("g1b", "leaving a block, 10^5 chunks; limit: 1 s", "ms", 1.0, rounds=10),
+    Row("g1c", "leaving a block, 10^6 chunks; limit: 5 s", "ms", 1.0, rounds=3),
+    Row("g1f", "bytes left of a chunk; limit: 300 B", "B", 1.0, rounds=2),
     Row("e2s", "as e2, of five series instead of two", "us", None, rounds=5),
     Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
     Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),
@@ -78,6 +82,7 @@ LIMITS = (
     Limit("a6all", "hooks: calls x cost of one", 0.5, "every column", "share"),
     Limit("a6cpu", "CPU time added, upper end", 2.0, "20 columns", "high"),
     Limit("a6cpuall", "CPU time added, upper end", 2.0, "every column", "high"),
+    Limit("g3", "CPU time added, 200 sections a chunk", 2.0, "32 threads", "high"),
 )
 
 UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "B": 1.0, "MB": 1e6}  # in what a case returns

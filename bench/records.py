@@ -86,9 +86,9 @@ class Analysis(Processor):
             return {"events": len(events), "cutflow": [len(events)]}
 
 
-def write_file(path: Path) -> None:
+def write_file(path: Path, rows: int = ROWS) -> None:
     """So small that reading it does not take the time; every chunk is all of it."""
-    values = np.random.default_rng(1).random(ROWS, np.float32)
+    values = np.random.default_rng(1).random(rows, np.float32)
     with uproot.recreate(path) as root:
         tree = root.mktree("Events", dict.fromkeys(BRANCHES, np.float32))
         tree.extend(dict.fromkeys(BRANCHES, values))

@@ -132,17 +132,19 @@ def run_rows(
 
 
 def look_into_chunks(interpreter: str, plan: Plan) -> dict[str, dict[str, float]]:
-    """What ladder.py says, of chunks in a process of their own."""
-    run = subprocess.run(
-        [interpreter, str(FOLDER / "ladder.py"), str(plan.pairs), str(plan.most_pairs)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=clean_environment(),
-        check=False,
-    )
-    if run.returncode != 0:
-        raise WorkerError(f"{interpreter}: ladder.py ended with {run.returncode}")
-    found: dict[str, dict[str, float]] = json.loads(run.stdout.splitlines()[-1])
+    """What ladder.py and threads.py say, of chunks in processes of their own."""
+    found: dict[str, dict[str, float]] = {}
+    for script in ("ladder.py", "threads.py"):
+        run = subprocess.run(
+            [interpreter, str(FOLDER / script), str(plan.pairs), str(plan.most_pairs)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=clean_environment(),
+            check=False,
+        )
+        if run.returncode != 0:
+            raise WorkerError(f"{interpreter}: {script} ended with {run.returncode}")
+        found |= json.loads(run.stdout.splitlines()[-1])
     return found
 
 

@@ -29,7 +29,9 @@ static int run_query(struct source *source, const char *query, enum roast_format
     int status = roast_runfile_sql(source->file, query, put_row, &output, &err);
 
     out_rows_end(output.rows);
-    if (status == ROAST_BAD_DATA || status == ROAST_LIMIT)
+    if (status == ROAST_LIMIT)
+        return fail_with(source->path, &err, "--seconds allows more");
+    if (status == ROAST_BAD_DATA)
         return fail(CODE_USAGE, source->path, "%s; roast help sql lists the tables",
                     err.message);
     return status < 0 ? fail_with(source->path, &err, NULL) : CODE_OK;
@@ -38,15 +40,23 @@ static int run_query(struct source *source, const char *query, enum roast_format
 static int sql(const struct arguments *args)
 {
     struct source source = {0};
-    int code = source_open_file(&source, args->operands[0]);
+    double seconds;
 
+    if (!args_number(args, "seconds", FROM_0, 60, &seconds))
+        return CODE_USAGE;
+    int code = source_open_file(&source, args->operands[0]);
+    if (code == CODE_OK)
+        roast_runfile_limit_sql(source.file, seconds);
     if (code == CODE_OK)
         code = run_query(&source, args->operands[1], args_format(args));
     source_close(&source);
     return code;
 }
 
-static const struct option options[] = {FORMAT_OPTION(ROW_FORMATS), {0}};
+static const struct option options[] = {
+    FORMAT_OPTION(ROW_FORMATS),
+    {"seconds", 0, "N", "time limit; 60 if not given, 0: none"},
+    {0}};
 
 const struct command cmd_sql = {
     .name = "sql",

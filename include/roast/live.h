@@ -23,7 +23,7 @@ typedef struct roast_live roast_live;
 /* Zeroed: the defaults. */
 struct roast_live_options {
     size_t queue_bytes;     /* 0: 16 MiB */
-    int64_t write_every_ns; /* 0: 1 s */
+    int64_t write_every_ns; /* 0: 0.25 s */
     int64_t sync_every_ns;  /* 0: 5 s */
 };
 
@@ -47,6 +47,10 @@ void roast_live_state(roast_live *live, struct roast_live_state *out);
 
 /* Writes and syncs what is queued, now; for tests and for the end. */
 int roast_live_sync(roast_live *live, roast_error *err);
+
+/* The run is about to end: writes what is queued, without a sync. The thread goes on,
+ * and does not sync any more unless its queue becomes half full. */
+void roast_live_flush(roast_live *live);
 
 /* Writes what is queued, ends the thread and closes. `remove` removes the file
  * unwritten, because a finished run file has replaced it. In a forked child: frees

@@ -33,8 +33,10 @@ bool roast_is_run_name(const char *path);
 /* ---- saving and opening --------------------------------------------------------- */
 
 enum roast_save_mode {
-    ROAST_SAVE_NEW,     /* refuses an existing path */
-    ROAST_SAVE_REPLACE, /* an existing file is kept until the new one is complete */
+    ROAST_SAVE_NEW,      /* refuses an existing path */
+    ROAST_SAVE_REPLACE,  /* an existing run file is kept until the new one is complete;
+                         * any other file is refused */
+    ROAST_SAVE_UNSYNCED, /* a new file in a folder of the caller, who syncs both */
 };
 
 /* Writes a run: temporary file beside it, sync, rename, sync of the folder. On failure
@@ -87,6 +89,9 @@ typedef bool roast_sql_visitor(void *context, const char *const *names,
                                const struct roast_cell *cells, size_t count);
 int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor *row,
                       void *context, roast_error *err);
+
+/* Later queries are stopped after so many seconds, with LIMIT; 0: never. At first 60. */
+void roast_runfile_limit_sql(roast_runfile *file, double seconds);
 
 /* What a list of runs shows; a live file above 64 MiB has no numbers. Texts are cut. */
 struct roast_run_info {

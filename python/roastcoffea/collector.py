@@ -210,6 +210,7 @@ class MetricsCollector:
             switch.release(self.processor_instance)
         tracking, self._tracking = self._tracking, None
         try:
+            run.guarded("live file", run.flush)
             if tracking:
                 self._span_info = tracking.span_info()
                 run.guarded("end of the sampling", tracking.end)

@@ -8,16 +8,22 @@ other respect this is a plain dict.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from roastcoffea import _probe
 from roastcoffea.aggregation.chunk import aggregate_sections, build_chunk_info
-from roastcoffea.export.encoding import Stream
 from roastcoffea.user_records import identity_of
 
 if TYPE_CHECKING:
     from roastcoffea.run import Run
+
+
+# Parts that grow with the run: metrics.json does not repeat what its run file has.
+LARGE = (
+    *("raw_chunk_metrics", "chunk_info", "raw_section_metrics", "raw_span_metrics"),
+    *("tracking_data", "file_metadata"),
+)
 
 
 def chunk_dicts(
@@ -40,49 +46,30 @@ def _made_first(name: str) -> Any:
     method = getattr(dict, name)
 
     @functools.wraps(method)
-    def call(self: Metrics, *args: Any) -> Any:
-        for key in self._unmade():
+    def call(self: LazyDict, *args: Any) -> Any:
+        for key in self.unmade():
             self.get(key)
         return method(self, *args)
 
     return call
 
 
-class Metrics(dict[str, Any]):
-    """The metrics of a run."""
+class LazyDict(dict[str, Any]):
+    """A dict some of whose values are made on first use, by a function each."""
 
-    def __init__(self, run: Run) -> None:
-        notes = run._notes
-        super().__init__(run._core.metrics())
-        self._run = run
-        self._makers: dict[str, Callable[[], Any]] = {
-            "tracking_data": run._tracking,
-            "raw_chunk_metrics": lambda: run.chunk_metrics,
-            "chunk_info": lambda: build_chunk_info(run.chunk_metrics),
-        }
-        files = dict.pop(self, "file_metadata")
-        self._makers["file_metadata"] = lambda: _with_branches(files, run)
-        for row in self["sections"].values():
-            _add_old_names(row)
-        self["raw_section_metrics"] = run.section_metrics
-        for name, row in _sections_by_hand(run.section_metrics).items():
-            self["sections"].setdefault(name, row)
-        self["raw_span_metrics"] = run.span_metrics
-        self["labels"] = run.labels
-        self["partial"] = run.partial
-        self["monitor_first_error"] = notes.first_error
-        self["remarks"] = notes.remarks
-        why_off = notes.text("why_off")
-        if why_off:
-            self["unavailable"] = dict.fromkeys(self["unavailable"], why_off)
-        for key, value in run.custom_metrics.items():
-            self.setdefault(key, value)
-        if run.custom_metrics:
-            self["custom_metrics"] = run.custom_metrics
+    def __init__(
+        self, values: Mapping[str, Any], makers: Mapping[str, Callable[[], Any]]
+    ) -> None:
+        super().__init__(values)
+        self._makers = dict(makers)
 
-    def _unmade(self) -> list[str]:
+    def unmade(self) -> list[str]:
         """The keys whose values are not made yet."""
         return list(self._makers)
+
+    def made(self) -> dict[str, Any]:
+        """The values that are made."""
+        return {key: self[key] for key in dict.keys(self)}
 
     def __missing__(self, key: str) -> Any:
         make = self._makers.get(key)
@@ -156,6 +143,45 @@ class Metrics(dict[str, Any]):
     copy = _made_first("copy")
 
 
+class Metrics(LazyDict):
+    """The metrics of a run."""
+
+    def __init__(self, run: Run) -> None:
+        notes, found = run._notes, run._core.metrics()
+        files = found.pop("file_metadata")
+        super().__init__(
+            found,
+            {
+                "tracking_data": run._tracking,
+                "raw_chunk_metrics": lambda: run.chunk_metrics,
+                "chunk_info": lambda: build_chunk_info(run.chunk_metrics),
+                "file_metadata": lambda: _with_branches(files, run),
+            },
+        )
+        self.run = run
+        for row in self["sections"].values():
+            _add_old_names(row)
+        self["raw_section_metrics"] = run.section_metrics
+        for name, row in _sections_by_hand(run.section_metrics).items():
+            self["sections"].setdefault(name, row)
+        self["raw_span_metrics"] = run.span_metrics
+        self["labels"] = run.labels
+        self["partial"] = run.partial
+        self["monitor_first_error"] = notes.first_error
+        self["remarks"] = notes.remarks
+        why_off = notes.text("why_off")
+        if why_off:
+            self["unavailable"] = dict.fromkeys(self["unavailable"], why_off)
+        for key, value in run.custom_metrics.items():
+            self.setdefault(key, value)
+        if run.custom_metrics:
+            self["custom_metrics"] = run.custom_metrics
+
+    def summary(self) -> dict[str, Any]:
+        """All but what grows with the chunks, files and samples of the run."""
+        return {k: v for k, v in self.made().items() if k not in LARGE}
+
+
 def _add_old_names(section: dict[str, Any]) -> None:
     """0.1.2's names of the numbers of a section."""
     for old, name in (("total_duration", "total"), ("mean_duration", "mean")):
@@ -171,28 +197,6 @@ def _with_branches(files: dict[str, Any], run: Run) -> dict[str, Any]:
         if file in files:  # not "(unknown)", which has no metadata
             files[file].setdefault("branch_bytes", {})[branch] = size
     return files
-
-
-def streamed(run: Run) -> dict[str, Any]:
-    """The metrics of a run, to be written once in order.
-
-    The dicts of 10^5 chunks take gigabytes: unless they exist already, they are built
-    one by one while they are written, and ``chunk_info``, which follows, with them.
-    """
-    metrics = run.metrics
-    info: dict[Any, Any] = {}
-    last = {"raw_chunk_metrics", "chunk_info"}
-    unmade = {*metrics._unmade()}
-    if not last <= unmade:
-        return metrics
-
-    def chunks() -> Iterator[dict[str, Any]]:
-        for record in run._chunk_dicts():
-            info.update(build_chunk_info([record]))
-            yield record
-
-    found = {name: metrics[name] for name in (*dict.keys(metrics), *(unmade - last))}
-    return found | {"raw_chunk_metrics": Stream(chunks()), "chunk_info": info}
 
 
 def _sections_by_hand(rows: list[dict[str, Any]]) -> dict[str, Any]:

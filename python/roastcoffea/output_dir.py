@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from roastcoffea import _core
-from roastcoffea.export.measurements import names_of, save_run
+from roastcoffea.export.measurements import names_of, remove_abandoned, save_run
 from roastcoffea.run import Run
 from roastcoffea.run_recorder import RunRecorder
 
@@ -60,6 +60,7 @@ class OutputDir:
             if self.folder.exists() and not self.folder.is_dir():
                 raise NotADirectoryError("it is not a directory")
             self.folder.mkdir(parents=True, exist_ok=True)
+            remove_abandoned(self.folder)
             names = self.names
             if chosen is not None:  # a killed run may have left its live file
                 numbered = (f"{chosen}-{n}" for n in range(2, MOST_NAMES))
@@ -98,26 +99,39 @@ class OutputDir:
             name = self.live.name.removesuffix(LIVE)
             _warn(f"found {self.taken}, of another run: this one is called {name}")
 
-    def _warn_once(
-        self, recorder: RunRecorder, error: Exception, where: str = ""
-    ) -> None:
+    def _warn_once(self, recorder: RunRecorder, error: Exception) -> None:
         if not self._warned:
             self._warned = True
             recorder.note_error("output_dir", error)
-            _warn(f"could not write to {self.folder}: {error}{where}", 5)
+            _warn(f"could not write to {self.folder}: {error}", 5)
 
     def save(self, run: Run, recorder: RunRecorder) -> Path | None:
         """Write the measurement; its directory, or None."""
+        written, failed = None, None
         try:
             recorder.count_live_errors()
-            written = save_run(run, self.folder, self.names)
+            written = save_run(run, self.folder, self.names, at_exit=True)
         except Exception as error:  # a full disk must not cost the user their result
-            where = f"; it is in {self.live}" if self.live else ""
-            self._warn_once(recorder, error, where)
-            written = None
+            failed = error
+            if not self._warned:
+                recorder.note_error("output_dir", error)
         if self.live is not None:
             recorder.guarded("live file", run._core.live_close, written is not None)
+        if failed and not self._warned:
+            self._warned = True
+            _warn(f"could not write to {self.folder}: {failed}{self._kept(run)}")
         return written
+
+    def _kept(self, run: Run) -> str:
+        """What the live file has of a run that could not be saved."""
+        if self.live is None:
+            return ""
+        try:
+            kept = _core.open_run(self.live).progress()["done"]
+        except Exception as error:
+            return f"; {self.live} cannot be read: {error}"
+        made = run._core.progress()["done"]
+        return f"; {kept} of {made} chunks are in {self.live}"
 
 
 def _warn(text: str, level: int = 4) -> None:

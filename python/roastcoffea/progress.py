@@ -7,12 +7,32 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from roastcoffea import _core
 
 if TYPE_CHECKING:
     from roastcoffea.run_recorder import RunRecorder
+
+
+SHOWN_AFTER_S = 1.0  # and every second; what is quick needs no line
+
+
+def shown(pieces: Iterable[str], name: str) -> Iterator[str]:
+    """The pieces of a file; a terminal shows how much there is, if it takes long."""
+    begun_s = shown_s = time.monotonic()
+    size, stream = 0, sys.stderr
+    for piece in pieces:
+        yield piece
+        size += len(piece)
+        now_s = time.monotonic()
+        if now_s - shown_s > SHOWN_AFTER_S and stream is not None and stream.isatty():
+            shown_s = now_s
+            stream.write(f"\rroastcoffea: {name}, {size / 1e6:.0f} MB written{CLEAR}")
+            stream.flush()
+    if shown_s > begun_s:
+        stream.write("\n")
 
 
 CLEAR = "\033[K"  # the rest of the line

@@ -142,7 +142,8 @@ class Run:
         """Whether something is missing: the run goes on, failed, or was cut short."""
         opened = self._core.info() or {}
         unfinished = self.t_end is None or self.failure is not None
-        return unfinished or bool(opened.get("partial"))
+        interrupted = self._notes.text("partial") is not None
+        return unfinished or interrupted or bool(opened.get("partial"))
 
     @property
     def id(self) -> str | None:
@@ -368,7 +369,8 @@ class Run:
     def __repr__(self) -> str:
         state = "partial" if self.partial else "finished"
         known = [(self.id or "")[:8], self._notes.text("processor"), state]
-        return f"<roastcoffea.Run {', '.join(filter(None, known))}>"
+        words = (repr(word)[1:-1] for word in known if word)  # a file is not trusted
+        return f"<roastcoffea.Run {', '.join(words)}>"
 
     def _repr_html_(self) -> str:
         return self._page("card")
@@ -387,12 +389,25 @@ class Run:
         target = Path(path)
         if not overwrite and os.path.lexists(target):
             raise FileExistsError(f"{target} exists: overwrite=True replaces it")
+        self._complete()
+        self._core.save(target, overwrite)
+        return target
+
+    def _complete(self) -> None:
+        """Everything is in the core, which is about to be saved."""
         with self._lock:
             self._refresh()
         self._notes.write_lists()
-        _ = self.provenance  # completed
-        self._core.save(target, overwrite)
-        return target
+        _ = self.provenance
+
+    def write_unsynced(self, path: Path) -> None:
+        """A run file in a new folder, which the caller syncs."""
+        self._complete()
+        self._core.save(path, False, True)
+
+    def samples_taken(self) -> int:
+        """How often workers were sampled, all of them together."""
+        return len(self.samples("worker_memory"))
 
     def save_measurement(
         self,

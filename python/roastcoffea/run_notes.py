@@ -14,6 +14,7 @@ from roastcoffea import _core
 from roastcoffea.export.decoding import decode
 from roastcoffea.export.encoding import Encoder
 
+MOST_REMARKS = 20
 PART = 1000  # items of a NoteList in one note
 
 
@@ -39,6 +40,7 @@ class RunNotes:
     def __init__(self, core: _core.Run) -> None:
         self._core = core
         self._documents: dict[str, dict[Any, Any]] = {}
+        self._more_remarks = 0  # than are kept
         self._lists: dict[str, NoteList] = {}
 
     def text(self, name: str) -> str | None:
@@ -54,8 +56,15 @@ class RunNotes:
         return (self.text("remarks") or "").splitlines()
 
     def add_remark(self, text: str) -> None:
-        if text not in self.remarks:
-            self.set_text("remarks", "\n".join([*self.remarks, text]))
+        """One more remark; the last of many is how many more there were."""
+        remarks = self.remarks
+        if text in remarks:
+            return
+        if len(remarks) >= MOST_REMARKS:
+            self._more_remarks += 1
+            del remarks[MOST_REMARKS - 1 :]
+            text = f"and {self._more_remarks + 1} more remarks"
+        self.set_text("remarks", "\n".join([*remarks, text]))
 
     @property
     def first_error(self) -> str:

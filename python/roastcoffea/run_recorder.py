@@ -379,6 +379,13 @@ class RunRecorder:
         if lost:
             self.core.lose("spool_unwritable", len(pieces))
 
+    def flush(self) -> None:
+        """The block ends: what has arrived goes to the live file first."""
+        self.take_calls()
+        with self.lock:
+            self.core.sync()
+        self.core.live_flush()
+
     def end_call(self) -> None:
         with self.lock:
             self.core.sync()

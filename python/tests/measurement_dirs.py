@@ -16,6 +16,12 @@ from support import ROOT
 FIXTURES = ROOT / "tests" / "fixtures"
 
 
+def saved_in_json(run: Run, folder: Path, name: str) -> Path:
+    """A directory without a run file: metrics.json has all, as 0.1.2's."""
+    metrics = dict(run.get_metrics())
+    return save_measurement(metrics, run.t_start, run.t_end, folder, name)
+
+
 def imported(folder: Path, metrics: dict[str, Any]) -> Run:
     """The run of a directory with these metrics."""
     folder.mkdir(exist_ok=True)

@@ -21,6 +21,7 @@ from roastcoffea.dask import install
 
 INCLUDE = Path(__file__).parents[2] / "include" / "roast"
 ROW = re.compile(r'^I\((\d+), (\w+), "(\w+)", (\d+),', re.MULTILINE)
+TOKEN = "the token of the run"
 DEADLINE_S = 60.0
 GONE_S = 5.0  # after which nothing of a run is left: the promise, not what it takes
 SERIES = re.compile(r"^S\((\w+), ", re.MULTILINE)
@@ -59,6 +60,7 @@ def payload(mark: str, client: str = "", **more: Any) -> dict[str, Any]:
         "client": client,
         "worker_plugin": None,
         "python": "",
+        "token": TOKEN,
         "leave_function": install.scheduler_payload("", "", None)["leave_function"],
         **more,
     }
@@ -194,7 +196,8 @@ class Run:
 
     def ask(self, name: str, **more: Any) -> dict[str, Any]:
         answer = self.client.sync(
-            getattr(self.client.scheduler, f"{self.mark}_{name}"), **more
+            getattr(self.client.scheduler, f"{self.mark}_{name}"),
+            **{"token": TOKEN, **more},
         )
         for number, page in answer.get("pages", ()):
             assert number > self.after

@@ -158,7 +158,7 @@ def install(scheduler: Scheduler, plugin: Any) -> None:
 
 def stop(plugin: Any, **more: Any) -> dict[str, Any]:
     """What the client's stop gets."""
-    answer: dict[str, Any] = asyncio.run(plugin.stop(**more))
+    answer: dict[str, Any] = asyncio.run(plugin.stop(**{"token": plugin.token, **more}))
     return answer
 
 

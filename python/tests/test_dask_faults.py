@@ -4,6 +4,7 @@ is what it would be without us, and what was measured is kept."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -26,7 +27,7 @@ from clusters import (
 )
 from collector_helpers import Measured, Plain, fileset_of, starts
 from roastcoffea import MetricsCollector, monitor, open_run
-from roastcoffea.dask.watch import Watches
+from roastcoffea.dask.watch import Watch, Watches
 from scheduler_client import forget, nothing_left, surroundings
 
 HERE = Path(__file__).parent
@@ -222,3 +223,34 @@ def test_a_client_that_slept_installs_its_plugin_again(client, tiny_file):
     assert starts(collector.chunk_metrics) == [0, 1000, 2000]
     remarks = collector.run._notes.remarks
     assert any("was interrupted once: events are missing" in text for text in remarks)
+    assert collector.run.partial
+    assert collector.metrics["losses"]["records_missing"] == 1  # how many is not known
+
+
+def test_chunks_of_the_time_in_which_it_slept_are_counted(
+    client, tiny_file, tmp_path, monkeypatch
+):
+    """No record of them was made: the plugin had left the workers."""
+    awake, again = threading.Event(), Watch._begin_again
+
+    async def later(watch):
+        while not awake.is_set():
+            await asyncio.sleep(0.01)
+        await again(watch)
+
+    monkeypatch.setattr(Watch, "_begin_again", later)
+    with MetricsCollector(client, tmp_path) as collector:
+        run_it = dask_runner(client)
+        run_it(fileset_of(tiny_file), processor_instance=Measured())
+        (watch,) = collector._recorder.on_dask()._watches
+        client.run_on_scheduler(forget, watch.mark)
+        run_it(fileset_of(tiny_file), processor_instance=Measured())
+        awake.set()
+        await_until(lambda: watch.installed_again)
+        run_it(fileset_of(tiny_file), processor_instance=Measured())
+    for run in (collector.run, open_run(collector.measurement_path)):
+        metrics = run.get_metrics()
+        lost = metrics["losses"]["records_missing"]
+        assert (metrics["num_chunks_processed"], lost) == (6, 3)
+        assert run.partial
+        assert run.info["partial"]

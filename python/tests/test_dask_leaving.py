@@ -15,7 +15,16 @@ import pytest
 from distributed import Client, WorkerPlugin, get_worker
 
 from clusters import Surrounded
-from scheduler_runs import Read, Run, cluster_of, ours, soon_gone, until, workers_of
+from scheduler_runs import (
+    TOKEN,
+    Read,
+    Run,
+    cluster_of,
+    ours,
+    soon_gone,
+    until,
+    workers_of,
+)
 
 FEW = {"page_bytes": 200, "answer_bytes": 300}  # of which an answer holds a part
 
@@ -169,7 +178,7 @@ def test_what_has_gone_leaves_its_successor_alone(shared: Client) -> None:
     run.start()
     until(lambda: plugin.is_tidy)
     pull = getattr(shared.scheduler, run.mark + "_pull")
-    assert shared.sync(pull, after=0)["plugin"] != old
+    assert shared.sync(pull, after=0, token=TOKEN)["plugin"] != old
     plugins = shared.run(lambda dask_worker: list(dask_worker.plugins))
     assert all(run.mark in there for there in plugins.values())
     run.after, run.read = 0, Read()

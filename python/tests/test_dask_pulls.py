@@ -11,13 +11,19 @@ from types import SimpleNamespace
 import pytest
 
 from clusters import await_until, shared_client
+from roastcoffea import _core
 from roastcoffea.dask import batches as batches_module
+from roastcoffea.dask import scheduler_pages
 from roastcoffea.dask import watch as watch_module
 from roastcoffea.dask.batches import Batches, Clock
 from roastcoffea.dask.install import AGAIN, Installation
+from roastcoffea.dask.scheduler_pages import FACTS, FRAMES
+from roastcoffea.dask.scheduler_plugin import DEFAULT_LIMITS
 from roastcoffea.dask.spans import new_mark
-from roastcoffea.dask.watch import Watch
+from roastcoffea.dask.watch import Watch, grouped
+from roastcoffea.run_notes import RunNotes
 from scheduler_client import Core, forget, pull_fast, tell, watched
+from scheduler_runs import Read, payload
 
 client = pytest.fixture(scope="module")(shared_client)
 fast = pytest.fixture(pull_fast)
@@ -88,6 +94,26 @@ def test_nothing_is_read_of_a_run_that_was_left():
     assert batches.after == 1
 
 
+class Unprintable:
+    def __str__(self):
+        raise ValueError("no words")
+
+
+def test_an_item_that_cannot_be_packed_leaves_no_part_of_it():
+    sent = payload("mark")
+    pages = scheduler_pages.Pages(sent["items"], sent["rules"], DEFAULT_LIMITS)
+    pages.put(FACTS, "worker", 0, texts=("tcp://h:1",))
+    with pytest.raises(TypeError):
+        pages.put(FRAMES, "frames", 0, 2, 3, tail="abc")
+    with pytest.raises(ValueError, match="no words"):
+        pages.put(FACTS, "worker", 1, texts=(Unprintable(),))
+    pages.put(FRAMES, "frames", 0, 2, 3, tail=b"abc")
+    read = Read()
+    for _, page in pages.pull(0)["pages"]:
+        read.add(bytes(page))
+    assert read.frames == [("tcp://h:1", 2, b"abc")]
+
+
 # ---- the scheduler's clock -----------------------------------------------------------
 
 
@@ -152,6 +178,19 @@ def test_an_installing_that_takes_too_long_is_used_all_the_same(
         await_until(lambda: len(set(core.readers)) == 2)
     assert watch.installed_again == 1
     assert not watch.errors
+
+
+def test_reasons_that_differ_in_numbers_are_one():
+    reasons = [f"worker tcp://10.0.0.{n}:{4000 + n} has no room" for n in range(300)]
+    assert grouped([*reasons, "other"]) == [(300, reasons[0]), (1, "other")]
+
+
+def test_remarks_are_bounded():
+    notes = RunNotes(_core.Run(0, 0))
+    for number in (*range(1000), *range(15)):
+        notes.add_remark(f"remark {number}")
+    assert notes.remarks[:19] == [f"remark {number}" for number in range(19)]
+    assert notes.remarks[19:] == ["and 981 more remarks"]
 
 
 def test_installation_that_always_fails_is_reported_once():

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import time
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -18,6 +19,7 @@ from roastcoffea import MetricsCollector
 from roastcoffea.dask.profile import hot_lines
 from scheduler_runs import (
     DEADLINE_S,
+    TOKEN,
     Run,
     ours,
     traces_of,
@@ -220,6 +222,18 @@ def type_name(some: object) -> str:
 # ---- requests -------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["pull", "stop"])
+def test_another_client_cannot_take_a_run(shared: Client, name: str) -> None:
+    """A mark is no secret: tasks are annotated with it."""
+    run = Run(shared).start()
+    with pytest.raises(PermissionError, match="the run of another client"):
+        run.ask(name, after=1 << 40, token="a guess")
+    with ours(run):
+        shared.submit(say, run.mark, b"a", pure=False).result()
+    run.stop()
+    assert len(run.read.frames) == 1
+
+
 def test_answers_say_whose_they_are(shared: Client) -> None:
     """Numbers of pages and workers mean something to one plugin only."""
     run, other = Run(shared).start(), Run(shared).start()
@@ -241,7 +255,7 @@ def test_a_busy_scheduler_keeps_the_run(shared: Client) -> None:
 def test_pages_come_again_until_they_are_acknowledged(shared: Client) -> None:
     run = Run(shared, limits={"page_bytes": 200, "answer_bytes": 500}).start()
     shared.gather(shared.map(double, range(40), pure=False))
-    pull = getattr(shared.scheduler, f"{run.mark}_pull")
+    pull = partial(getattr(shared.scheduler, f"{run.mark}_pull"), token=TOKEN)
     first = shared.sync(pull, after=0)
     assert shared.sync(pull, after=0)["pages"] == first["pages"]
     assert first["more"]

@@ -11,12 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from roastcoffea import _core
 from roastcoffea.export import load_measurement, save_measurement
-from roastcoffea.export.encoding import Encoder, dumps
 
 
 def at(seconds: float) -> datetime:
@@ -198,81 +194,3 @@ def test_workers_whose_names_become_equal_are_numbered(tmp_path: Path) -> None:
     path = save_measurement(tracking, 1, 2, tmp_path, "m")
     form = strict(path / "worker_tracking.json")["worker_memory"]
     assert list(form) == ["tcp://***@h:1", "tcp://***@h:1 (2)"]
-
-
-# ---- what C makes of plain values ----------------------------------------------------
-
-keys = st.one_of(
-    st.text(max_size=6), st.sampled_from(["__tuple__", "password", "a:b", "x=y", "url"])
-)
-leaves = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**80), 2**80),
-    st.floats(),
-    st.text(max_size=9),
-    st.sampled_from(
-        [
-            "https://u:p@h/f?t=1",
-            "token=abc",
-            "eyJhbGci.eyJzdWI.x",
-            "é\U0001f525",
-            '\n\t\r\b\f\0\x1b\x7f"\\/',
-        ]
-    ),
-    st.binary(max_size=3),
-    st.tuples(st.integers()),
-)
-trees = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(keys, inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(trees, max_size=3))
-def test_c_writes_what_python_writes(values: list[Any]) -> None:
-    """Once for each value, by one encoder, so that keys are known already."""
-    quick, slow = Encoder(), Encoder()
-    for value in values:
-        made = "".join(quick.pieces(value))
-        expected = dumps(slow.plain(value))
-        assert made == expected
-    assert (quick.as_repr, quick.nonfinite) == (slow.as_repr, slow.nonfinite)
-
-
-def nested(depth: int) -> Any:
-    value: Any = 1
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize("depth", [49, 50, 51, 200])
-def test_nesting_ends_at_the_same_depth(depth: int) -> None:
-    assert Encoder().json(nested(depth)) == dumps(Encoder().plain(nested(depth)))
-
-
-def test_plain_values_are_left_to_c() -> None:
-    plain = {"a": [1, 0.1, "x y", None, True, {"url": "https://u:p@h/"}], "token": "t"}
-    text = (
-        '{"a": [1, 0.1, "x y", null, true, {"url": "https://***@h/"}], "token": "***"}'
-    )
-    assert _core.json_text(plain, 0, {}) == text
-    for odd in (
-        (1,),
-        b"x",
-        2**64,
-        math.nan,
-        "\ud800",
-        {1: 2},
-        {"__set__": 1},
-        {"a:": 1},
-    ):
-        expected = None if odd != {"a:": 1} else '{"a:": 1}'
-        assert _core.json_text([odd], 0, {}) == (expected and f"[{expected}]")
-    with pytest.raises(TypeError):
-        _core.json_text(plain, 0, [])

@@ -7,15 +7,20 @@ import errno
 import json
 import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
+import threading
+import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from roastcoffea import _core, _probe
-from roastcoffea.export import load_measurement, save_measurement
+from roastcoffea import MetricsCollector, _core, _probe, open_run
+from roastcoffea.export import load_measurement, measurements, save_measurement
 from roastcoffea.export.measurements import save_run
 from roastcoffea.run import Run
 from support import ROOT
@@ -211,9 +216,9 @@ def test_nonsense_stays_as_it_is(tmp_path: Path, document: dict[str, Any]) -> No
 # ---- runs ----------------------------------------------------------------------------
 
 
-def test_chunks_that_are_not_made_yet_are_written_one_by_one(tmp_path: Path) -> None:
+def run_of(chunks: int) -> Run:
     core = _core.Run(0, 1_700_000_000_000_000_000)
-    for number in range(250):
+    for number in range(chunks):
         record = {
             "file": f"f{number % 7}",
             "entry_start": number,
@@ -222,11 +227,109 @@ def test_chunks_that_are_not_made_yet_are_written_one_by_one(tmp_path: Path) -> 
         times = {"t_start": 1.7e9 + number, "t_end": 1.7e9 + number + 0.5}
         core.add_frames(_probe.frame_of(record | times, number + 1), True)
     core.finish(10**9)
-    run = Run(core)
-    unseen = save_run(run, tmp_path, "unseen")
-    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics._unmade()}  # not kept
-    assert len(dict(run.metrics.items())["chunk_info"]) == 250
-    seen = save_run(run, tmp_path, "seen")
-    written = [(path / "metrics.json").read_bytes() for path in (unseen, seen)]
-    assert written[0] == written[1]
-    assert load_measurement(unseen)[0]["raw_chunk_metrics"] == run.chunk_metrics
+    return Run(core)
+
+
+def test_metrics_json_does_not_grow_with_the_run(tmp_path: Path) -> None:
+    run = run_of(250)
+    path = save_run(run, tmp_path, "large")
+    small = save_run(run_of(25), tmp_path, "small")
+    size, few = ((at / "metrics.json").stat().st_size for at in (path, small))
+    assert size < 1.1 * few
+    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics.unmade()}  # not kept
+    metrics, _, _ = load_measurement(path)
+    assert metrics["num_chunks"] == 250
+    assert metrics["raw_chunk_metrics"] == run.chunk_metrics
+    assert len(dict(metrics)["chunk_info"]) == 250
+
+
+def test_without_the_run_file_the_summary_is_there(tmp_path: Path) -> None:
+    path = save_run(run_of(3), tmp_path, "m")
+    (path / "run.roast").unlink()
+    metrics, _, _ = load_measurement(path)
+    assert metrics["num_chunks"] == 3
+    assert "raw_chunk_metrics" not in metrics
+
+
+def test_metrics_of_a_run_are_saved_with_its_run_file(tmp_path: Path) -> None:
+    """As scripts for 0.1.2 save them. What was looked at may have been changed."""
+    run = run_of(5)
+    metrics = run.metrics
+    metrics["chunk_info"].popitem()
+    path = save_measurement(metrics, 1.0, 2.0, tmp_path, "m")
+    assert "raw_chunk_metrics" not in json.loads((path / "metrics.json").read_text())
+    loaded, _, _ = load_measurement(path)
+    assert loaded["raw_chunk_metrics"] == run.chunk_metrics
+    assert len(loaded["chunk_info"]) == 4
+
+
+# ---- on disk -------------------------------------------------------------------------
+
+
+def test_files_are_synced_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow disk takes seconds for each: no sync waits for another one."""
+    paths = [tmp_path / name for name in "abcd"]
+    for path in paths:
+        path.write_text(path.name)
+    all_there = threading.Barrier(len(paths), timeout=60)
+    monkeypatch.setattr(measurements.os, "fsync", lambda handle: all_there.wait())
+    measurements._sync(paths)
+
+
+def test_an_error_of_a_sync_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.EIO, "gone")
+
+    monkeypatch.setattr(measurements.os, "fsync", full)
+    with pytest.raises(OSError, match="gone"):
+        save_measurement({}, 1.0, 2.0, tmp_path, "m")
+    assert not list(tmp_path.iterdir())
+
+
+SAVE_AND_DIE = """
+import os, sys, signal
+from roastcoffea import _core
+from roastcoffea.export import measurements
+from roastcoffea.run import Run
+step = sys.argv[2]
+def die(*args):
+    os.kill(os.getpid(), signal.SIGKILL)
+setattr(measurements, step, die)
+core = _core.Run(0, 10**18)
+core.finish(10**9)
+measurements.save_run(Run(core), sys.argv[1], "m")
+"""
+
+
+@pytest.mark.parametrize(("step", "kept"), [("shown", 0), ("_sync", 1), ("_move", 1)])
+def test_the_next_run_removes_what_a_killed_save_left(
+    step: str, kept: int, tmp_path: Path
+) -> None:
+    """One that was complete is named instead."""
+    died = subprocess.run([sys.executable, "-c", SAVE_AND_DIE, str(tmp_path), step])
+    assert died.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".saving-")
+    with MetricsCollector(output_dir=tmp_path, measurement_name="next"):
+        pass
+    names = {path.name for path in tmp_path.iterdir()} - {"next"}
+    assert len(names) == kept
+    assert not any(name.startswith(".") for name in names)
+    for name in names:
+        assert open_run(tmp_path / name).t_start == 1e9
+
+
+def test_what_others_are_saving_is_left_alone(tmp_path: Path) -> None:
+    (alive := tmp_path / f".saving-{measurements._place()}-{os.getpid()}-1").mkdir()
+    (elsewhere := tmp_path / ".saving-0-1-2").mkdir()
+    measurements.remove_abandoned(tmp_path)
+    assert {alive, elsewhere} == {*tmp_path.iterdir()}
+    a_week_ago = time.time() - 7 * 86400
+    os.utime(alive, (a_week_ago, a_week_ago))
+    os.utime(elsewhere, (a_week_ago, a_week_ago))
+    measurements.remove_abandoned(tmp_path)
+    assert [*tmp_path.iterdir()] == [alive]

@@ -16,6 +16,7 @@ from coffea.nanoevents import BaseSchema
 
 import roastcoffea
 from roastcoffea import _core
+from roastcoffea import progress as progress_module
 from roastcoffea.progress import LiveLine
 
 PATIENCE_S = 60.0
@@ -216,3 +217,17 @@ def test_line_of_any_time_is_one_line(seconds):
     assert "0 chunks done" in line
     assert line.isprintable()
     assert len(line) < 120
+
+
+# ---- files that take long to write ---------------------------------------------------
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_a_file_that_takes_long_is_shown_on_a_terminal(on_terminal, monkeypatch):
+    stream = Stream(on_terminal)
+    monkeypatch.setattr(progress_module.sys, "stderr", stream)
+    monkeypatch.setattr(progress_module, "SHOWN_AFTER_S", -1.0)
+    assert [*progress_module.shown(["a" * 10**6, "b"], "x.json")] == ["a" * 10**6, "b"]
+    shown = "x.json, 1 MB written" in stream.getvalue()
+    assert shown == on_terminal
+    assert not stream.getvalue() or stream.getvalue().endswith("\n")

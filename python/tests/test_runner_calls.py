@@ -73,6 +73,8 @@ def test_calls_of_a_block(executor, tiny_file):
     assert (last["num_chunks"], last["total_events"]) == (1, 1000)
     assert (last["num_attempts"], last["failures"]) == (1, 0)
     assert first["preprocess_time"] > 0 == last["preprocess_time"]
+    assert metrics["num_chunks_processed"] == CHUNKS + 2
+    assert metrics["total_events"] == 1000 * metrics["num_chunks_processed"]
     assert 0 <= first["after"] < failed["after"] < last["after"]
     assert sum(row["wall_time"] for row in metrics["calls"]) < metrics["wall_time"]
     assert [*run.calls["start"]] == sorted(run.calls["start"])

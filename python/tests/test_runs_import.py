@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 import roastcoffea
+from measurement_dirs import saved_in_json
 from roastcoffea import FormatError
 from saved_run_samples import differing, measured
 from support import ROOT
@@ -25,9 +26,7 @@ def run(tiny_file):
 @pytest.fixture(scope="module")
 def folder(run, tmp_path_factory):
     """As if it were written by a version that had no run files."""
-    folder = run.save_measurement(tmp_path_factory.mktemp("imported"), "x")
-    (folder / "run.roast").unlink()
-    return folder
+    return saved_in_json(run, tmp_path_factory.mktemp("imported"), "x")
 
 
 def without_nan(chunk):

@@ -21,6 +21,7 @@ from collector_helpers import (
     open_pool,
     processes,
 )
+from roastcoffea.export import measurements
 from saved_run_samples import HAND_MADE, differing, facts, hand_over, measured
 from support import run_python
 
@@ -133,6 +134,17 @@ def test_measurement_has_the_run_in_it(tiny_file, tmp_path):
         opened = roastcoffea.open_run(path)
         assert differing(facts(run), facts(opened)) == []
         assert opened.path == path
+
+
+def test_many_samples_are_written_as_text_on_demand(tiny_file, tmp_path, monkeypatch):
+    """That takes long: the end of a block does without."""
+    monkeypatch.setattr(measurements, "MOST_SAMPLES_AT_EXIT", 0)
+    with roastcoffea.monitor(tmp_path, measurement_name="x") as run:
+        make_runner()(fileset_of(tiny_file), processor_instance=Plain())
+    assert not (tmp_path / "x" / "worker_tracking.json").exists()
+    assert (run.save_measurement(tmp_path, "y") / "worker_tracking.json").exists()
+    metrics, _, _ = roastcoffea.load_measurement(tmp_path / "x")
+    assert metrics["tracking_data"] == run.tracking_data
 
 
 def test_exception_in_the_body_leaves_a_partial_run(tiny_file, tmp_path):

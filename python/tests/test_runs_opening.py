@@ -10,7 +10,7 @@ import pytest
 
 import roastcoffea
 from collector_helpers import EVENTS, Plain, fileset_of, make_runner
-from roastcoffea import FormatError, _core
+from roastcoffea import FormatError, Run, _core
 from saved_run_samples import differing, facts, measured
 
 
@@ -33,6 +33,14 @@ def test_opened_run_takes_nothing(small, tmp_path):
             add()
     assert output == {"__roastcoffea_metrics__": [{"num_events": 1}]}
     assert differing(facts(small), facts(opened)) == []
+
+
+def test_text_of_a_file_is_escaped_in_a_repr(tmp_path):
+    core = _core.Run(0, 10**18)
+    core.set_note("run", "processor", "\x1b[2J\u202eevil\r\né")
+    core.finish(1)
+    run = roastcoffea.open_run(Run(core).save(tmp_path / "x"))
+    assert repr(run) == r"<roastcoffea.Run \x1b[2J\u202eevil\r\né, finished>"
 
 
 def test_damaged_rows_are_reported_when_they_are_read(small, tmp_path):

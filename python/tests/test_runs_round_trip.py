@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import roastcoffea
 from handmade_frames import CHUNK, crc32c, pairs, row, sized, table, varint
+from measurement_dirs import saved_in_json
 from roastcoffea import Run, _core, _probe
 from roastcoffea.export.encoding import TAGS
 from roastcoffea.run_recorder import RunRecorder
@@ -230,7 +231,7 @@ def test_records_of_every_field_come_back_from_a_live_file(records):
 def test_records_of_every_field_come_back_from_json(records):
     live = Run(filled(new(), records))
     with tempfile.TemporaryDirectory() as folder:
-        place = live.save_measurement(folder, "x")
+        place = saved_in_json(live, folder, "x")
         metrics, _, _ = roastcoffea.load_measurement(place)
     assert same(without_nan(live.chunk_metrics), metrics["raw_chunk_metrics"])
 
@@ -240,8 +241,7 @@ def test_records_of_every_field_come_back_from_json(records):
 def test_records_come_back_from_a_measurement_without_a_run_file(records):
     live = Run(filled(new(), records))
     with tempfile.TemporaryDirectory() as folder:
-        place = live.save_measurement(folder, "x")
-        (place / "run.roast").unlink()
+        place = saved_in_json(live, folder, "x")
         imported = roastcoffea.open_run(place)
         for before, after in zip(
             live.chunk_metrics, imported.chunk_metrics, strict=True

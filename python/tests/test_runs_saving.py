@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
 import roastcoffea
 from collector_helpers import CHUNKS, Measured, Plain, fileset_of, make_runner
-from roastcoffea import StoreError
+from roastcoffea import StoreError, _core
 from saved_run_samples import measured, same
 
 
@@ -42,24 +43,56 @@ def test_collector_saves_its_latest_run(tiny_file, tmp_path):
 
 def test_existing_file_is_replaced_only_with_overwrite(small, tmp_path):
     path = tmp_path / "x.roast"
-    path.write_text("mine")
+    saved_run().save(path)
+    before = path.read_bytes()
     with pytest.raises(FileExistsError, match=r"x\.roast exists: overwrite=True"):
         small.save(path)
-    assert path.read_text() == "mine"
+    assert path.read_bytes() == before
     small.save(path, overwrite=True)
     assert roastcoffea.open_run(path).id == small.id
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("target", ["there", "gone"])
+def saved_run():
+    core = _core.Run(0, 10**18)
+    core.finish(10**9)
+    return roastcoffea.run.Run(core)
+
+
+def make_text(path):
+    path.write_text("mine")
+
+
+def make_socket(path):
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(path))  # its whole path may be too long
+
+
+@pytest.mark.parametrize(
+    "make",
+    [make_text, make_socket, os.mkfifo, lambda path: path.symlink_to("/dev/null")],
+)
+def test_only_run_files_are_replaced(make, small, tmp_path):
+    path = tmp_path / "x.roast"
+    make(path)
+    before = path.lstat()
+    with pytest.raises(StoreError, match="it is no run file, and is not replaced"):
+        small.save(path, overwrite=True)
+    assert path.lstat() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("target", ["there", "empty", "gone"])
 def test_link_is_not_followed(target, small, tmp_path):
-    (tmp_path / "there").write_text("mine")
+    saved_run().save(tmp_path / "there")
+    before = (tmp_path / "there").read_bytes()
+    (tmp_path / "empty").touch()
     (tmp_path / "link").symlink_to(tmp_path / target)
     with pytest.raises(FileExistsError):
         small.save(tmp_path / "link")
     small.save(tmp_path / "link", overwrite=True)
     assert not (tmp_path / "link").is_symlink()
-    assert (tmp_path / "there").read_text() == "mine"
+    assert (tmp_path / "there").read_bytes() == before
     assert not (tmp_path / "gone").exists()
 
 

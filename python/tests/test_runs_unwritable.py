@@ -153,9 +153,11 @@ def test_run_file_that_cannot_be_built_leaves_the_live_file(
     def fail(self, *args):
         raise _core.StoreError("no room")
 
-    monkeypatch.setattr(roastcoffea.Run, "save", fail)
+    monkeypatch.setattr(roastcoffea.Run, "write_unsynced", fail)
     with (
-        pytest.warns(UserWarning, match="no room"),
+        pytest.warns(
+            UserWarning, match=r"no room; 3 of 3 chunks are in .*x\.roast-live"
+        ),
         roastcoffea.monitor(tmp_path, measurement_name="x") as run,
     ):
         make_runner()(fileset_of(tiny_file), processor_instance=Measured())
@@ -243,4 +245,7 @@ def test_full_file_system_does_not_harm_the_analysis(little_disk, tiny_file):
     assert run.get_metrics()["total_events"] == EVENTS
     assert run.get_metrics()["monitor_errors"] >= 1
     assert names(little_disk) == ["filler", "x.roast-live"]
-    assert roastcoffea.open_run(little_disk / "x.roast-live").partial
+    left = roastcoffea.open_run(little_disk / "x.roast-live")
+    assert left.partial
+    kept = f"; {len(left.chunk_metrics)} of {EVENTS // 10} chunks are in "
+    assert kept in str(warned[0].message)

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/hash_table.h"
 #include "base/mem.h"
+#include "file/read_header.h"
 
 enum {
     LONGEST_NAME_BYTES = 255,
@@ -94,6 +95,26 @@ static char *temporary_path(const struct roast_new_file *file)
 
 /* ---- the temporary file ---------------------------------------------------------- */
 
+/* A device or a file of other contents is never replaced; a link is, as its target is
+ * not touched. */
+static int check_replaced(const char *path, roast_error *err)
+{
+    struct roast_header header;
+    struct stat target;
+    bool known = stat(path, &target) == 0;
+
+    if (!known && errno == ENOENT)
+        return ROAST_OK; /* a link to nothing */
+    if (known && S_ISREG(target.st_mode) && target.st_size == 0)
+        return ROAST_OK;
+    int status = known && S_ISREG(target.st_mode)
+                     ? roast__read_header(&header, NULL, path, NULL)
+                     : ROAST_BAD_DATA;
+    if (status == ROAST_OK || status == ROAST_TRUNCATED || status == ROAST_NEWER_FORMAT)
+        return ROAST_OK;
+    return roast_error_set(err, ROAST_IO, "it is no run file, and is not replaced");
+}
+
 /* *permissions gets those of an existing file. */
 static int check_target(unsigned *permissions, const char *path,
                         enum roast_save_mode mode, roast_error *err)
@@ -109,11 +130,11 @@ static int check_target(unsigned *permissions, const char *path,
         return errno == ENOENT ? ROAST_OK : fail(errno, err);
     if (S_ISDIR(target.st_mode))
         return fail(EISDIR, err);
-    if (mode == ROAST_SAVE_NEW)
+    if (mode != ROAST_SAVE_REPLACE)
         return fail(EEXIST, err);
     if (S_ISREG(target.st_mode))
         *permissions = (target.st_mode & 0777) | 0400; /* we can */
-    return ROAST_OK;
+    return check_replaced(path, err);
 }
 
 static int make_temporary(struct roast_new_file *file, roast_error *err)
@@ -239,16 +260,18 @@ static int link_or_create(const struct roast_new_file *file)
 int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
                            roast_error *err)
 {
-    if (sync_path(file->temporary, O_RDWR) < 0)
+    if (mode != ROAST_SAVE_UNSYNCED && sync_path(file->temporary, O_RDWR) < 0)
         return fail(errno, err);
     if (file->mode)
         (void)chmod(file->temporary, file->mode); /* some file systems have none */
-    int done = mode == ROAST_SAVE_NEW ? link_or_create(file)
-                                      : rename(file->temporary, file->path);
+    int done = mode == ROAST_SAVE_REPLACE ? rename(file->temporary, file->path)
+                                          : link_or_create(file);
     if (done < 0)
         return fail(errno, err);
     roast__free(file->temporary);
     file->temporary = NULL;
+    if (mode == ROAST_SAVE_UNSYNCED)
+        return ROAST_OK;
     /* The run is saved now. A folder that cannot be synced, as on some file systems, is
      * not reported as a failure. */
     (void)sync_path(file->folder, O_RDONLY | O_DIRECTORY);

@@ -19,7 +19,7 @@ struct roast_new_file {
 int roast__new_file_open(struct roast_new_file *out, const char *path,
                          enum roast_save_mode mode, roast_error *err);
 
-/* Syncs it and renames it to the final path. Then removes temporary files that killed
+/* Syncs it, unless the mode says not to, and renames it to the final path. Then removes temporary files that killed
  * saves of the same file left more than a day ago. */
 int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
                            roast_error *err);

@@ -29,7 +29,8 @@ static void set_info(roast_runfile *file, roast_run *run)
     file->info.writer[sizeof(file->info.writer) - 1] = '\0';
     file->info.partial = (file->info.live && !file->info.ended) ||
                          file->info.damaged > 0 || seen->cut_bytes > 0 ||
-                         seen->dropped > 0;
+                         seen->dropped > 0 ||
+                         roast_run_note(run, ROAST_NOTES_run, "partial", NULL, 0) >= 0;
 }
 
 static int open_finished(roast_runfile *file, roast_error *err)
@@ -76,6 +77,7 @@ int roast_runfile_open(roast_runfile **out, const char *path, roast_error *err)
         roast__free(file);
         return roast_error_set(err, ROAST_NO_MEMORY, "a run file");
     }
+    file->sql_limit_ns = INT64_C(60000000000);
     int status = open_file(file, path, err);
     if (status < 0)
         roast_runfile_close(file);

@@ -21,6 +21,8 @@ struct roast_runfile {
     roast_run *whole;       /* owned; NULL: not loaded yet */
     roast_summary *summary; /* owned; NULL: not read yet */
     sqlite3 *user_db;       /* owned; for queries of users; NULL: not opened yet */
+    int64_t sql_limit_ns;   /* of a query; 0: none */
+    int64_t sql_ends_ns;    /* by the monotonic clock; 0: no limit */
     /* owned; tables of queries, by roast_table_id */
     roast_table *tables[ROAST_RUN_TABLE_COUNT];
     roast_error failure; /* of making one of them */

@@ -420,14 +420,59 @@ static void links_are_not_followed(void **state)
     char target[128];
 
     (void)snprintf(target, sizeof(target), "%s/target", test->dir);
-    write_bytes(target, "precious", 8);
+    write_bytes(target, "", 0);
     assert_int_equal(symlink(target, test->path), 0);
     assert_not_saved(run, test->path, ROAST_SAVE_NEW, EEXIST);
     save(run, test->path);
     assert_int_equal(lstat(test->path, &about), 0);
     assert_true(S_ISREG(about.st_mode));
     assert_int_equal(stat(target, &about), 0);
-    assert_int_equal(about.st_size, 8);
+    assert_int_equal(about.st_size, 0);
+    roast_run_free(run);
+}
+
+/* Neither the file of another program nor what is no file, also behind a link. */
+static void only_run_files_are_replaced(void **state)
+{
+    static const char words[] = "it is no run file, and is not replaced";
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(1);
+    roast_error err = {0};
+    char link_path[128];
+
+    (void)snprintf(link_path, sizeof(link_path), "%s/link", test->dir);
+    assert_int_equal(symlink(test->path, link_path), 0);
+    for (int kind = 0; kind < 2; kind++) {
+        if (kind == 0)
+            write_bytes(test->path, "precious", 8);
+        else
+            assert_int_equal(mkfifo(test->path, 0600), 0);
+        for (int i = 0; i < 2; i++) {
+            const char *path = i == 0 ? test->path : link_path;
+            int status = roast_run_save(run, path, ROAST_SAVE_REPLACE, &err);
+            assert_int_equal(status, ROAST_IO);
+            assert_non_null(strstr(err.message, words));
+        }
+        assert_int_equal(files_in(test->dir, false), 2);
+        assert_int_equal(unlink(test->path), 0);
+    }
+    roast_run_free(run);
+}
+
+/* Its caller syncs it: in the same folder, under its name, and complete. */
+static void a_file_may_be_left_unsynced(void **state)
+{
+    const struct saved_test *test = *state;
+    roast_run *run = plain_run(3);
+    roast_error err = {0};
+
+    assert_int_equal(roast_run_save(run, test->path, ROAST_SAVE_UNSYNCED, &err),
+                     ROAST_OK);
+    assert_not_saved(run, test->path, ROAST_SAVE_UNSYNCED, EEXIST);
+    roast_runfile *file = open_saved(test->path);
+    assert_same_whole(run, whole_run(file));
+    assert_int_equal(files_in(test->dir, false), 1);
+    roast_runfile_close(file);
     roast_run_free(run);
 }
 
@@ -555,6 +600,8 @@ int main(void)
         saved_test_of(bad_paths_are_reported),
         saved_test_of(unusual_names_are_accepted),
         saved_test_of(links_are_not_followed),
+        saved_test_of(only_run_files_are_replaced),
+        saved_test_of(a_file_may_be_left_unsynced),
         saved_test_of(a_file_keeps_its_permissions),
         saved_test_of(what_a_killed_save_left_goes),
         saved_test_of(a_long_name_is_cut_between_letters),

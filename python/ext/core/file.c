@@ -15,20 +15,23 @@
 PyObject *run_save(PyObject *self, PyObject *args)
 {
     PyObject *path = NULL;
-    int replace = 0;
+    int replace = 0, unsynced = 0;
     roast_error err = {0};
     int status;
 
-    if (!PyArg_ParseTuple(args, "O&|p", PyUnicode_FSConverter, &path, &replace))
+    if (!PyArg_ParseTuple(args, "O&|pp", PyUnicode_FSConverter, &path, &replace,
+                          &unsynced))
         return NULL;
     if (run_load(run_of(self)) < 0) {
         Py_DECREF(path);
         return NULL;
     }
     const char *name = PyBytes_AsString(path);
+    enum roast_save_mode mode = unsynced  ? ROAST_SAVE_UNSYNCED
+                                : replace ? ROAST_SAVE_REPLACE
+                                          : ROAST_SAVE_NEW;
     Py_BEGIN_ALLOW_THREADS;
-    status = roast_run_save(run_of(self)->run, name,
-                            replace ? ROAST_SAVE_REPLACE : ROAST_SAVE_NEW, &err);
+    status = roast_run_save(run_of(self)->run, name, mode, &err);
     Py_END_ALLOW_THREADS;
     if (status < 0)
         raise_error_of(run_of(self)->state, name, &err);

@@ -69,6 +69,20 @@ PyObject *run_live_sync(PyObject *self, PyObject *unused)
     return run_result(run, status, &err);
 }
 
+PyObject *run_live_flush(PyObject *self, PyObject *unused)
+{
+    struct run_object *run = run_of(self);
+
+    (void)unused;
+    if (run_is_ours(run)) {
+        PyThreadState *thread = run_lock(run);
+        if (run->live)
+            roast_live_flush(run->live);
+        run_unlock(run, thread);
+    }
+    Py_RETURN_NONE;
+}
+
 int run_live_end(struct run_object *self, bool remove, roast_error *err)
 {
     if (!run_is_ours(self))

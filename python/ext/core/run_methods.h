@@ -50,6 +50,7 @@ PyObject *run_tasks_seen(PyObject *self, PyObject *unused);
 int run_live_end(struct run_object *self, bool remove, roast_error *err);
 PyObject *run_live_open(PyObject *self, PyObject *args);
 PyObject *run_live_state(PyObject *self, PyObject *unused);
+PyObject *run_live_flush(PyObject *self, PyObject *unused);
 PyObject *run_live_sync(PyObject *self, PyObject *unused);
 PyObject *run_live_close(PyObject *self, PyObject *args);
 

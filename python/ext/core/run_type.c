@@ -368,6 +368,7 @@ static bool find_sources(struct sources *sources, PyObject *names)
 }
 
 static const double CLIENT_INTERVAL_S = 0.5;
+static const double SPOOL_INTERVAL_S = 0.25; /* as the live file is written */
 
 /* Without the GIL, under the object's lock. */
 static int start_sampler(struct run_object *self, double interval_s,
@@ -412,7 +413,7 @@ static PyObject *watch(PyObject *self, PyObject *args)
 
 static PyObject *read_from(PyObject *self, PyObject *args)
 {
-    struct roast_polling polling = {NULL, 1, 1};
+    struct roast_polling polling = {NULL, SPOOL_INTERVAL_S, SPOOL_INTERVAL_S};
     struct run_object *run = run_of(self);
     roast_error err = {0};
     int status = ROAST_UNAVAILABLE;
@@ -492,7 +493,8 @@ static PyMethodDef run_methods[] = {
     {"tracking", run_tracking, METH_NOARGS, "What was sampled, as tracking_data."},
     {"page", run_page, METH_VARARGS,
      "A page of text or HTML: 'text', 'full', 'headline' or 'card'."},
-    {"save", run_save, METH_VARARGS, "Writes a run file; True: may replace one."},
+    {"save", run_save, METH_VARARGS,
+     "Writes a run file; True: may replace one; True: the caller syncs it."},
     {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},
     {"failed_items", run_failed_items, METH_VARARGS,
      "The items that are not in the result of a call (0: the only one), as JSON."},
@@ -506,6 +508,8 @@ static PyMethodDef run_methods[] = {
      "Writes the run to this live file from now on; the run must be empty."},
     {"live_state", run_live_state, METH_NOARGS,
      "Changes queued, written, acknowledged, dropped; errors. None without a file."},
+    {"live_flush", run_live_flush, METH_NOARGS,
+     "The run is about to end: writes the queue, and does not wait for the disk."},
     {"live_sync", run_live_sync, METH_NOARGS, "Writes and syncs the queue now."},
     {"live_close", run_live_close, METH_VARARGS,
      "Writes the queue and closes; True: removes the file instead."},

@@ -92,7 +92,6 @@ int series_number(const char *name);
 
 /* Functions of the module. */
 extern PyMethodDef show_methods[];
-extern PyMethodDef json_text_methods[];
 extern PyMethodDef formula_methods[];
 extern PyMethodDef list_methods[];
 

@@ -14,6 +14,7 @@ import hashlib
 import math
 import os
 import pickle
+import secrets
 import sys
 import zlib
 from collections.abc import Callable
@@ -139,12 +140,14 @@ def worker_plugin(mark: str) -> bytes:
 def scheduler_payload(
     mark: str, client: str, interval: float | None, worker_plugin: bytes | None = None
 ) -> dict[str, Any]:
-    """The payload of the scheduler plugin, for a run of the client with this id."""
+    """The payload of the scheduler plugin, for a run of the client with this id. Its
+    token is needed to pull and to stop; workers do not get it."""
     from roastcoffea import _core
     from roastcoffea.dask.worker_plugin import leave
 
     return {
         "mark": mark,
+        "token": secrets.token_hex(16),
         "items": _core.batch_items(),
         "rules": _core.batch_rules(),
         "series": _core.series_names(),
@@ -176,6 +179,7 @@ class Installation:
     ) -> None:
         self.client = client
         self.mark = mark
+        self.token = ""
         self.is_there = False  # True after it was installed once
         self._note = note
         self._plugin = b""
@@ -188,6 +192,7 @@ class Installation:
             self.mark, self.client.id, interval_s, worker_plugin(self.mark)
         )
         payload["workers_since"] = None if is_new else math.nan
+        self.token = payload["token"]
         self._plugin = scheduler_plugin(payload)
 
     async def begin(self) -> bool:

@@ -110,16 +110,18 @@ class Pages:
         texts: tuple[Any, ...] = (),
         tail: bytes = b"",
     ) -> None:
-        """Pack an item. Tasks and samples, which are frequent, are packed in place."""
-        data = self.open[kind]
-        data += self.structs[name].pack(self.numbers[name], *values)
+        """Pack an item, or nothing of one that cannot be packed. Tasks and samples,
+        which are frequent, are packed in place."""
+        item = self.structs[name].pack(self.numbers[name], *values)
         for text in texts:
             encoded = str(text).encode("utf-8", "replace")
             if len(encoded) > self.most_text_bytes:
                 cut = encoded[: self.most_text_bytes]
                 encoded = cut.decode("utf-8", "ignore").encode()
-            data += len(encoded).to_bytes(2, "little") + encoded
-        data += tail
+            item += len(encoded).to_bytes(2, "little") + encoded
+        item += tail
+        data = self.open[kind]
+        data += item
         self.counts[kind] += 1
         if len(data) >= self.page_bytes:
             self.close_page(kind)

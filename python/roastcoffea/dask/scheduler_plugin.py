@@ -13,9 +13,10 @@ events and two handlers
                           "differences" [[names, value], ...], "profile", "unmeasured"
                           {worker: why}, "left_out" {what: why}
 
-A stop removes everything, except pull while "more" is true. The plugin removes itself
-when its client disconnects, after 60 s without a pull, and after a week. Errors are
-counted and sent with the next pull, never raised into the scheduler.
+Both need token=, because tasks and other clients know the mark. A stop removes
+everything, except pull while "more" is true. The plugin removes itself when its client
+disconnects, after 60 s without a pull, and after a week. Errors are counted and sent
+with the next pull, never raised into the scheduler.
 """
 
 from __future__ import annotations
@@ -323,6 +324,7 @@ class Plugin(SchedulerPlugin):
     def __init__(self, payload: dict[str, Any]) -> None:
         self.mark = self.name = str(payload["mark"])
         self.payload = payload
+        self.token = str(payload.get("token", ""))
         self.limits = {**DEFAULT_LIMITS, **(payload.get("limits") or {})}
         self.errors = Errors()
         rules = payload["rules"]
@@ -516,14 +518,16 @@ class Plugin(SchedulerPlugin):
 
     # ---- handlers ----------------------------------------------------------------
 
-    async def pull(self, after: int = 0) -> dict[str, Any]:
-        self.note_request()
+    async def pull(self, after: int = 0, token: str = "") -> dict[str, Any]:
+        self.note_request(token)
         answer = self._answer(after)
         if self.gone and not answer["more"]:
             self._drop_handler("pull")
         return answer
 
-    def note_request(self) -> None:
+    def note_request(self, token: str) -> None:
+        if token != self.token:
+            raise PermissionError(f"{self.mark} is the run of another client")
         self.silent_s = 0.0
         self._last_request_s = self._turned = monotonic()
 
@@ -539,10 +543,10 @@ class Plugin(SchedulerPlugin):
         }
 
     async def stop(
-        self, after: int = 0, spans: Any = (), kept: bool = False, files: Any = None
+        self, after: int = 0, spans: Any = (), kept: bool = False, **more: Any
     ) -> dict[str, Any]:
         """The end of the run: removes everything."""
-        self.note_request()
+        self.note_request(token := str(more.get("token", "")))
         self._begin_to_leave()
         try:
             for _ in self.tasks.find_prefixes():  # running tasks are profiled, too
@@ -550,7 +554,7 @@ class Plugin(SchedulerPlugin):
         except Exception as error:
             self.errors.add("prefixes", error)
         prefixes = sorted(self.tasks.our_prefixes)
-        profile = await self._leave_workers(prefixes, kept, files or {})
+        profile = await self._leave_workers(prefixes, kept, more.get("files") or {})
         try:
             if self.interval:
                 await self.tick()
@@ -568,7 +572,7 @@ class Plugin(SchedulerPlugin):
         self._leave_scheduler()
         answer = self._answer(after)
         if answer["more"]:
-            self.note_request()  # the client has not got this answer yet
+            self.note_request(token)  # the client has not got this answer yet
             self.scheduler.handlers[f"{self.mark}_pull"] = self.pull
             self._background(self._keep_pages())
         return {**found, **answer}

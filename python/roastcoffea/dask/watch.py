@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping
@@ -56,6 +57,7 @@ class Found(NamedTuple):
     reasons: list[str]  # what is missing, and why
     errors: Errors  # of the monitor itself
     is_lost: bool = False  # the scheduler
+    gaps: int = 0  # how often its recording was interrupted
 
 
 def send(client: Any, work: Coroutine[Any, Any, Any]) -> Future[Any]:
@@ -197,6 +199,7 @@ class Watch:
             [*reasons, *(f"{what}: {why}" for what, why in left_out.items())],
             {} if is_lost else dict(self.errors),
             is_lost,
+            self.installed_again,
         )
 
     def stop(self, span_ids: Iterable[str], timeout_s: float = STOP_TIMEOUT_S) -> Found:
@@ -300,7 +303,8 @@ class Watch:
     async def _call_plugin(self, what: str, **options: Any) -> Mapping[str, Any]:
         handler = getattr(self.client.scheduler, f"{self.mark}_{what}")
         answer: Mapping[str, Any] | None
-        answer = await handler(after=self.batches.after, **options)
+        token = self._installation.token
+        answer = await handler(after=self.batches.after, token=token, **options)
         if answer is None:
             raise VanishedError("the scheduler does not have the run's plugin")
         return answer
@@ -413,11 +417,13 @@ class Watches:
                 run.note_error(where, error, count)
         if any(each.is_lost for each in found):
             run.core.add_fact("lost_schedulers", sum(each.is_lost for each in found))
+        if gaps := sum(each.gaps for each in found):
+            run.core.add_fact("scheduler_gaps", gaps)
+            run.notes.set_text("partial", "a recording was interrupted")
         for reason in dict.fromkeys(text for each in found for text in each.reasons):
             run.notes.add_remark(reason)
         unmeasured = {k: why for each in found for k, why in each.unmeasured.items()}
-        for why in dict.fromkeys(unmeasured.values()):
-            count = sum(1 for other in unmeasured.values() if other == why)
+        for count, why in grouped(unmeasured.values()):
             run.notes.add_remark(f"{count} worker(s) unmeasured: {why}")
         # Spans of a scheduler that was watched twice include those of the first time.
         last = {each.scheduler: each.spans for each in found if each.spans}
@@ -428,6 +434,15 @@ class Watches:
             if run.with_hot_lines:
                 rows = profile.hot_lines(each.profile, _profile_interval())
                 run.core.add_hot_lines(rows)
+
+
+def grouped(texts: Iterable[str]) -> Iterable[tuple[int, str]]:
+    """How many there are of each text, the first one of those that differ in numbers
+    only: reasons name addresses and folders."""
+    alike: dict[str, list[str]] = {}
+    for text in texts:
+        alike.setdefault(re.sub(r"\w*\d\w*", "0", text), []).append(text)
+    return [(len(each), each[0]) for each in alike.values()]
 
 
 def _activities(rows: Any) -> Activities:

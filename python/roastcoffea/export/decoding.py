@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
-from roastcoffea.export.encoding import HEADER, MAX_KEY
+from roastcoffea.export.encoding import HEADER, IN_RUN_FILE, MAX_KEY
 
 
 def _decode_set(items: Any) -> set[Any]:
@@ -47,6 +47,13 @@ def decode(value: Any) -> Any:
             except (TypeError, ValueError, OverflowError):
                 return value
     return {key: decode(item) for key, item in value.items()}
+
+
+def in_run_file(document: Mapping[str, Any]) -> list[str]:
+    """The metrics that are not in metrics.json, because the run file has them."""
+    header = document.get(HEADER)
+    names = header.get(IN_RUN_FILE) if isinstance(header, dict) else None
+    return [x for x in names if isinstance(x, str)] if isinstance(names, list) else []
 
 
 def decode_document(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from typing import Any
 from roastcoffea import _core
 
 HEADER = "__roastcoffea__"
+IN_RUN_FILE = "in_run_file"  # of the header: metrics that the run file has
 AS_REPR = "values_as_repr"  # how many
 MAX_DEPTH = 50
 MAX_REPR = 1000
@@ -39,13 +40,6 @@ SOME_SECRET = "aB3dEf6hIj9kLm2nOp"
 MAX_CACHED = 10_000  # texts that were looked at; the same ones come for every chunk
 
 
-class Stream:
-    """A list whose items are built while it is written."""
-
-    def __init__(self, items: Iterable[Any]) -> None:
-        self.items = items
-
-
 class Encoder:
     """Encodes values, and counts those that lose information.
 
@@ -58,7 +52,6 @@ class Encoder:
         self.exact = exact
         self._texts: dict[str, str] = {}
         self._secret: dict[str, tuple[bool, bool]] = {}  # of any value, of texts
-        self._keys: dict[str, bytes] = {}  # of json_text
 
     def text(self, value: str) -> str:
         """The text without the secrets in it."""
@@ -180,11 +173,12 @@ class Encoder:
     # ---- places with 0.1.2's layout ---------------------------------------------
 
     def entries(
-        self, metrics: Mapping[Any, Any]
+        self, metrics: Mapping[Any, Any], in_run_file: Sequence[str] = ()
     ) -> Iterator[tuple[str, Iterable[str]]]:
         """All of metrics.json: names, and pieces of JSON for their values.
 
-        A generator: the last entry describes all others.
+        A generator: the last entry describes all others, and names what the run file
+        has.
         """
         layout: dict[str, Any] = {}
         keys = [k for k in metrics if isinstance(k, str) and k not in (HEADER, AS_REPR)]
@@ -202,6 +196,8 @@ class Encoder:
                 yield name, self.pieces(value)
         header: dict[str, Any] = {"encoding": 1}
         header["layout"] = {name: how for name, how in layout.items() if how}
+        if in_run_file:
+            header[IN_RUN_FILE] = list(in_run_file)
         others = {key: metrics[key] for key in metrics if not isinstance(key, str)}
         if others:
             header["others"] = self.plain(others)
@@ -213,21 +209,15 @@ class Encoder:
 
     def pieces(self, value: Any) -> Iterator[str]:
         """The JSON of a value; of a list, which may be long, item by item."""
-        items = value.items if type(value) is Stream else value
-        if items is value and type(value) is not list:
-            yield self.json(value)
+        if type(value) is not list:
+            yield dumps(self.plain(value))
             return
         before = "["
-        for item in items:
+        for item in value:
             yield before
-            yield self.json(item, 1)
+            yield dumps(self.plain(item, 1))
             before = ", "
         yield "[]" if before == "[" else "]"
-
-    def json(self, value: Any, depth: int = 0) -> str:
-        """The JSON of ``plain(value, depth)``; made by C for values of plain types."""
-        made = _core.json_text(value, depth, self._keys)
-        return dumps(self.plain(value, depth)) if made is None else made
 
     def _tracking(self, data: Mapping[Any, Any]) -> tuple[Any, dict[str, str]]:
         if not all(isinstance(name, str) for name in data):

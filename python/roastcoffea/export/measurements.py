@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A measurement as a directory.
 
-    metrics.json          strict JSON, see encoding.py
+    metrics.json          strict JSON, see encoding.py: of a run the summary only
     start_end_time.txt    "t0,t1"
     metadata.json         when, how long, format
-    worker_tracking.json  samples of workers, where there are some
+    worker_tracking.json  samples of workers, where there are some; at the end of a
+                          block only if they are not too many
     config.json           what the caller gave
     run.roast             the run itself, where it is known (save_run)
 
-It is written under a temporary name and renamed: a reader finds all of it or nothing,
-and an existing directory is never replaced.
+It is written under a temporary name, synced and renamed: a reader finds all of it or
+nothing, and an existing directory is never replaced. The rename itself is not synced:
+after a power cut a complete directory may still have its temporary name, which
+remove_abandoned() corrects.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from roastcoffea import _core
+from roastcoffea.progress import shown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,10 +36,15 @@ if TYPE_CHECKING:
 __all__ = ["load_measurement", "save_measurement"]
 
 METRICS = "metrics.json"
+TRACKING = "worker_tracking.json"
+RUN = _core.RUN_NAME
 TIMING = "start_end_time.txt"
 FORMAT = "roastcoffea_measurement_v1"
 MAX_NAME_BYTES = 200
 MAX_SUFFIX = 1000
+MOST_SAMPLES_AT_EXIT = 10_000  # of all workers, each of some 17 values
+SAVING = ".saving-"  # the temporary name, then place, process and a number
+ABANDONED_AFTER_S = 24 * 60 * 60  # where it is unknown whether the process lives
 
 Files = Mapping[str, Iterator[str]]  # name: pieces of text
 Adding = Callable[[Path], object] | None  # writes more into a new directory
@@ -51,8 +63,18 @@ def save_measurement(
     Without a name it is called after the time (UTC), with a suffix if need be.
     FileExistsError when a measurement of that name is there.
     """
-    names = names_of(measurement_name)
-    return _save(_files(metrics, t0, t1, config), Path(output_dir), names)
+    from roastcoffea.metrics import Metrics
+
+    names, add = names_of(measurement_name), None
+    values, in_run_file = metrics, list[str]()
+    if isinstance(metrics, Metrics):  # what was not looked at is in the run file only
+        values, in_run_file = metrics.made(), metrics.unmade()
+        add = metrics.run.write_unsynced
+    files = _files(values, t0, t1, config, in_run_file)
+    tracking = metrics.get("tracking_data")
+    if isinstance(tracking, Mapping) and tracking:
+        files[TRACKING] = _tracking_lines(tracking)
+    return _save(files, Path(output_dir), names, add)
 
 
 def save_run(
@@ -60,10 +82,13 @@ def save_run(
     output_dir: str | os.PathLike[str],
     names: str | Iterable[str] | None = None,
     config: Mapping[str, Any] | None = None,
+    *,
+    at_exit: bool = False,
 ) -> Path:
-    """The same of a run, with the run file beside; the first name that is free."""
-    from roastcoffea._core import RUN_NAME
-    from roastcoffea.metrics import streamed
+    """The same of a run, with the run file beside; the first name that is free.
+
+    ``at_exit`` leaves out samples of workers that take long to write as text."""
+    from roastcoffea.metrics import LARGE
 
     if names is None or isinstance(names, str):
         names = names_of(names)
@@ -71,8 +96,12 @@ def save_run(
         run._notes.set_document("config", dict(config))
     t0, metrics = run.t_start, run.metrics
     t1 = run.t_end or t0 + metrics.get("wall_time", 0.0)
-    files = _files(streamed(run), t0, t1, config)
-    return _save(files, Path(output_dir), names, lambda at: run.save(at / RUN_NAME))
+    files = _files(metrics.summary(), t0, t1, config, LARGE)
+    if not (at_exit and run.samples_taken() > MOST_SAMPLES_AT_EXIT):
+        tracking = metrics["tracking_data"]
+        if tracking:
+            files[TRACKING] = _tracking_lines(tracking)
+    return _save(files, Path(output_dir), names, run.write_unsynced)
 
 
 def _save(files: Files, folder: Path, names: Iterable[str], add: Adding = None) -> Path:
@@ -90,14 +119,38 @@ def _save(files: Files, folder: Path, names: Iterable[str], add: Adding = None) 
 def load_measurement(
     measurement_path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], float, float]:
-    """(metrics, t0, t1) of a directory that save_measurement() or 0.1.2 wrote."""
-    from roastcoffea.export.decoding import decode_document
+    """(metrics, t0, t1) of a directory that save_measurement() or 0.1.2 wrote.
 
+    Records and samples, which metrics.json does not repeat, are read from the run file
+    when they are first used.
+    """
+    from roastcoffea.export.decoding import decode_document, in_run_file
+
+    folder = Path(measurement_path)
     try:
-        document, t0, t1 = read_files(Path(measurement_path))
-        return decode_document(document), t0, t1
+        document, t0, t1 = read_files(folder)
+        metrics = decode_document(document)
     except RecursionError as error:
-        raise ValueError(f"{measurement_path}/{METRICS}: nests too deep") from error
+        raise ValueError(f"{folder / METRICS}: nests too deep") from error
+    names = in_run_file(document)
+    if names:
+        metrics = _with_run_file(metrics, folder, names)
+    return metrics, t0, t1
+
+
+def _with_run_file(
+    metrics: dict[str, Any], folder: Path, names: Iterable[str]
+) -> dict[str, Any]:
+    from functools import partial
+
+    from roastcoffea.metrics import LARGE, LazyDict
+    from roastcoffea.run import open_run
+
+    if not (folder / RUN).is_file():
+        return metrics
+    large = open_run(folder).metrics
+    known = (name for name in names if name in LARGE and name not in metrics)
+    return LazyDict(metrics, {name: partial(large.get, name) for name in known})
 
 
 def read_files(folder: Path) -> tuple[dict[str, Any], float, float]:
@@ -164,7 +217,11 @@ def _automatic_names() -> Iterator[str]:
 
 
 def _files(
-    metrics: Mapping[str, Any], t0: float, t1: float, config: Mapping[str, Any] | None
+    metrics: Mapping[str, Any],
+    t0: float,
+    t1: float,
+    config: Mapping[str, Any] | None,
+    in_run_file: Sequence[str],
 ) -> dict[str, Iterator[str]]:
     """{name: pieces of text}, which are made while they are written."""
     from datetime import UTC, datetime
@@ -180,15 +237,12 @@ def _files(
         "format": FORMAT,
     }
     files = {
-        METRICS: _object(encoder.entries(metrics)),
+        METRICS: _object(encoder.entries(metrics, in_run_file)),
         TIMING: iter([f"{t0},{t1}\n"]),
         "metadata.json": _object_lines(metadata),
     }
     if config is not None:
         files["config.json"] = _object_lines(Encoder().plain(dict(config)))
-    tracking = metrics.get("tracking_data")
-    if isinstance(tracking, Mapping) and tracking:
-        files["worker_tracking.json"] = _tracking_lines(tracking)
     return files
 
 
@@ -213,7 +267,6 @@ def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
 
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
     """Samples as objects with named values, times in UTC."""
-    from roastcoffea import _core
     from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
 
     encoder = Encoder()
@@ -258,17 +311,15 @@ def _write_beside(folder: Path, files: Files, add: Adding) -> Path:
     import secrets
     import shutil
 
-    temporary = folder / f".saving-{secrets.token_hex(8)}"
+    temporary = folder / f"{SAVING}{_place()}-{os.getpid()}-{secrets.token_hex(8)}"
     temporary.mkdir()  # not mkdtemp(): others may read it, as the umask says
     try:
         for name, pieces in files.items():
             with open(temporary / name, "x", encoding="utf-8") as file:
-                file.writelines(pieces)
-                file.flush()
-                os.fsync(file.fileno())
+                file.writelines(shown(pieces, name))
         if add is not None:
-            add(temporary)
-        _sync(temporary)
+            add(temporary / RUN)
+        _sync([temporary, *temporary.iterdir()])
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
@@ -285,19 +336,81 @@ def _move(written: Path, folder: Path, names: Iterable[str]) -> Path:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
         else:
-            _sync(folder)
             return folder / name
     raise FileExistsError(
         f"Measurement already exists: {folder / name} (choose another name)"
     )
 
 
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def _sync(paths: list[Path]) -> None:
+    """All at once: a slow disk takes seconds for each."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(paths)) as pool:
+        list(pool.map(_sync_one, paths))  # raises the first error
+
+
+def _sync_one(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
-    except OSError as error:  # some file systems, AFS for one, cannot
+    except OSError as error:  # some file systems, AFS for one, cannot sync folders
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
         os.close(handle)
+
+
+# ---- what a killed process left ------------------------------------------------------
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove temporary directories of killed processes; name those that are complete,
+    which a power cut may have left."""
+    import shutil
+
+    for left in folder.glob(f"{SAVING}*"):
+        with contextlib.suppress(OSError):
+            if not _is_abandoned(left):
+                continue
+            if _is_complete(left):
+                _move(left, folder, names_of(None))
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _place() -> str:
+    """Where process ids have a meaning: this host, and its namespace."""
+    import zlib
+    from socket import gethostname
+
+    place = gethostname()
+    with contextlib.suppress(OSError):
+        place += os.readlink("/proc/self/ns/pid")
+    return f"{zlib.crc32(place.encode()):08x}"
+
+
+def _is_abandoned(left: Path) -> bool:
+    import time
+
+    about = left.lstat()
+    if not left.is_dir() or about.st_uid != os.geteuid():
+        return False
+    place, _, rest = left.name.removeprefix(SAVING).partition("-")
+    pid = rest.partition("-")[0]
+    if place != _place() or not pid.isdecimal():
+        return time.time() - about.st_mtime > ABANDONED_AFTER_S
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def _is_complete(left: Path) -> bool:
+    """Whether the run in it can be read to its end."""
+    try:
+        found = _core.open_run(left / RUN).info() or {}
+    except Exception:  # cut, or not there yet
+        return False
+    return bool(found.get("ended")) and not found.get("partial")

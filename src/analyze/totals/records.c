@@ -46,6 +46,19 @@ void roast__losses_fill(roast_table *table, const uint64_t *of_run,
     }
 }
 
+/* Of the chunks in the results, those that have no record, if recording was interrupted:
+ * a worker does not measure in that time. */
+static uint64_t missing_records(const struct roast_summary_context *ctx)
+{
+    double gaps = roast__context_fact(ctx, ROAST_FACT_scheduler_gaps);
+    double chunks = roast__context_fact(ctx, ROAST_FACT_processed_chunks);
+    double missing = chunks - (double)ctx->totals->roles.successful_chunks;
+
+    if (!(gaps > 0))
+        return 0;
+    return (uint64_t)(missing > gaps ? missing : gaps); /* false for NaN */
+}
+
 void roast__summarize_records(const struct roast_summary_context *ctx)
 {
     double client = roast__context_fact(ctx, ROAST_FACT_monitor_errors);
@@ -91,8 +104,11 @@ void roast__summarize_records(const struct roast_summary_context *ctx)
     if (records > 0 || !isnan(client))
         roast__context_set(ctx, ROAST_METRIC_monitor_errors,
                            sums->monitor_errors + (isnan(client) ? 0 : client));
-    roast__losses_fill(roast__summary_open(ctx->summary, ROAST_TABLE_losses),
-                       ctx->run->losses, sums->losses);
+    uint64_t of_run[ROAST_RUN_LOSS_COUNT];
+    memcpy(of_run, ctx->run->losses, sizeof(of_run));
+    of_run[ROAST_RUN_LOSS_records_missing] = missing_records(ctx);
+    roast__losses_fill(roast__summary_open(ctx->summary, ROAST_TABLE_losses), of_run,
+                       sums->losses);
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_absent_fields);
     for (int field = 0; field < ROAST_FIELD_COUNT; field++) {
         const char *name = roast_field_info((enum roast_field)field)->name;

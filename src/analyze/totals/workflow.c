@@ -15,6 +15,15 @@ static double either(double a, double b)
     return isnan(a) ? b : a;
 }
 
+/* Of coffea's report, unless a call has none: it would leave out the chunks of that call,
+ * which all other counts have. */
+static double reported(const struct roast_run *run, double report, double recorded)
+{
+    return roast__run_returned(run) == ROAST_RETURNED_NOTHING
+               ? either(recorded, report)
+               : either(report, recorded);
+}
+
 /* A sum over the chunks; NaN if some of them have no value. */
 static double complete(const struct roast_group *all, uint32_t without, double sum)
 {
@@ -43,11 +52,13 @@ void roast__summarize_workflow(const struct roast_summary_context *ctx)
     if (run->end_ns != 0 || ctx->end_ns > run->start_ns)
         roast__context_set(ctx, ROAST_METRIC_wall_time,
                            roast__seconds_between(run->start_ns, ctx->end_ns));
-    double events = either(roast__context_fact(ctx, ROAST_FACT_report_events),
-                           either(roast__context_fact(ctx, ROAST_FACT_processed_events),
-                                  roast__recorded_events(all)));
-    double bytes = either(roast__context_fact(ctx, ROAST_FACT_report_bytes),
-                          roast__recorded_bytes(all));
+    double events =
+        reported(run,
+                 either(roast__context_fact(ctx, ROAST_FACT_report_events),
+                        roast__context_fact(ctx, ROAST_FACT_processed_events)),
+                 roast__recorded_events(all));
+    double bytes = reported(run, roast__context_fact(ctx, ROAST_FACT_report_bytes),
+                            roast__recorded_bytes(all));
     /* attempts include skipped chunks, unlike coffea's processed ones */
     double recorded = fmax(roast__context_fact(ctx, ROAST_FACT_processed_chunks),
                            roles->chunks > 0 ? (double)roles->chunks : NAN);
@@ -61,8 +72,9 @@ void roast__summarize_workflow(const struct roast_summary_context *ctx)
     roast__context_set(ctx, ROAST_METRIC_num_chunks, chunks);
     double process_s = complete(all, all->without[ROAST_DURATION_NS],
                                 all->sums[ROAST_DURATION_NS] / 1e9);
-    double reported = roast__context_fact(ctx, ROAST_FACT_report_process_seconds);
-    roast__context_set(ctx, ROAST_METRIC_total_cpu_time, either(reported, process_s));
+    double report_s = roast__context_fact(ctx, ROAST_FACT_report_process_seconds);
+    roast__context_set(ctx, ROAST_METRIC_total_cpu_time,
+                       reported(run, report_s, process_s));
     roast__context_set(ctx, ROAST_METRIC_recorded_process_seconds, process_s);
     roast__context_set(
         ctx, ROAST_METRIC_cpu_seconds,

@@ -21,7 +21,7 @@
 #include "roast/live.h"
 
 static const size_t default_queue_bytes = (size_t)16 << 20;
-static const int64_t default_write_every_ns = INT64_C(1000000000);
+static const int64_t default_write_every_ns = INT64_C(250000000);
 static const int64_t default_sync_every_ns = INT64_C(5000000000);
 static const int64_t ns_per_s = INT64_C(1000000000);
 
@@ -52,8 +52,12 @@ struct roast_live {
     pthread_cond_t wake;
     bool stop;
     bool half_full; /* the queue is half full */
+    bool write_now; /* a flush did not get `io` */
+    bool ending;    /* no more syncs of its own */
     struct roast_live_state state;
 };
+
+enum sync { WRITE_ONLY, SYNC_IF_DUE, SYNC };
 
 /* ---- a round; those that return a number return 0 or an errno -------------------- */
 
@@ -156,20 +160,28 @@ static void count_round(struct roast_live *live, int failed)
     (void)pthread_mutex_unlock(&live->lock);
 }
 
-/* Writes the queue, and syncs it if requested or due; 0 or an errno. */
-static int do_round(struct roast_live *live, bool sync)
+/* Writes the queue, and syncs it if requested or due; 0 or an errno. `io` is held. */
+static int do_round_locked(struct roast_live *live, enum sync sync)
 {
-    (void)pthread_mutex_lock(&live->io);
     int failed = write_all(live); /* blocks whose write failed before */
     if (!failed) {
         collect(live);
         failed = write_all(live);
     }
-    if (sync || roast__clock_mono_ns() - live->synced_at_ns >= live->sync_every_ns) {
+    if (sync == SYNC ||
+        (sync == SYNC_IF_DUE &&
+         roast__clock_mono_ns() - live->synced_at_ns >= live->sync_every_ns)) {
         int sync_failed = sync_all(live);
         failed = failed ? failed : sync_failed;
     }
     count_round(live, failed);
+    return failed;
+}
+
+static int do_round(struct roast_live *live, enum sync sync)
+{
+    (void)pthread_mutex_lock(&live->io);
+    int failed = do_round_locked(live, sync);
     (void)pthread_mutex_unlock(&live->io);
     return failed;
 }
@@ -203,7 +215,7 @@ static void wait_for_round(struct roast_live *live)
                              .tv_nsec = (long)(until_ns % ns_per_s)};
     int status = 0;
 
-    while (!live->stop && !live->half_full && status != ETIMEDOUT)
+    while (!live->stop && !live->half_full && !live->write_now && status != ETIMEDOUT)
         status = pthread_cond_timedwait(&live->wake, &live->lock, &until);
 }
 
@@ -213,8 +225,10 @@ static void *writer_thread(void *context)
 
     (void)pthread_mutex_lock(&live->lock);
     for (wait_for_round(live); !live->stop; wait_for_round(live)) {
-        bool sync = live->half_full;
-        live->half_full = false;
+        enum sync sync = live->half_full ? SYNC
+                         : live->ending  ? WRITE_ONLY
+                                         : SYNC_IF_DUE;
+        live->half_full = live->write_now = false;
         (void)pthread_mutex_unlock(&live->lock);
         (void)do_round(live, sync);
         (void)pthread_mutex_lock(&live->lock);
@@ -357,7 +371,7 @@ void roast_live_state(roast_live *live, struct roast_live_state *out)
 static int sync_now(struct roast_live *live, const char *consequence, roast_error *err)
 {
     struct roast_live_state state;
-    int failed = do_round(live, true);
+    int failed = do_round(live, SYNC);
 
     if (!failed)
         return ROAST_OK;
@@ -374,6 +388,23 @@ int roast_live_sync(roast_live *live, roast_error *err)
                                "%.150s is written by the parent process only",
                                live->disk.path);
     return sync_now(live, "are still in memory", err);
+}
+
+/* Never waits for a sync: while the thread is in one, it writes afterwards. */
+void roast_live_flush(roast_live *live)
+{
+    if (!is_ours(live))
+        return;
+    bool got = pthread_mutex_trylock(&live->io) == 0;
+    if (got) {
+        (void)do_round_locked(live, WRITE_ONLY);
+        (void)pthread_mutex_unlock(&live->io);
+    }
+    (void)pthread_mutex_lock(&live->lock);
+    live->ending = true;
+    live->write_now = !got;
+    (void)pthread_cond_signal(&live->wake);
+    (void)pthread_mutex_unlock(&live->lock);
 }
 
 /* Writes what is left once no code adds to the queue. The entry with the number of

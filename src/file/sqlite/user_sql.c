@@ -10,13 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "file/runfile.h"
 #include "file/sqlite/save.h"
 #include "file/sqlite/schema.h"
 #include "file/sqlite/virtual_table.h"
 
-enum { SHOWN_BYTES = 1024 }; /* of a cell that is no text */
+enum {
+    SHOWN_BYTES = 1024, /* of a cell that is no text */
+    STEPS_PER_LOOK = 10000,
+};
 
 /* ---- tables that are not in the file --------------------------------------------- */
 
@@ -90,9 +95,16 @@ static int add_tables(roast_runfile *file, roast_error *err)
 
 /* ---- the connection -------------------------------------------------------------- */
 
+static int is_late(void *context)
+{
+    const roast_runfile *file = context;
+
+    return file->sql_ends_ns != 0 && roast__clock_mono_ns() > file->sql_ends_ns;
+}
+
 static int connect(roast_runfile *file, roast_error *err)
 {
-    uint64_t budget; /* unused: a user's query has no time limit */
+    uint64_t budget; /* unused: a query has a limit of its own */
     int status;
 
     if (file->user_db)
@@ -111,6 +123,7 @@ static int connect(roast_runfile *file, roast_error *err)
         status = add_tables(file, err);
     if (status == ROAST_OK) {
         roast__sql_only_read(file->user_db);
+        sqlite3_progress_handler(file->user_db, STEPS_PER_LOOK, is_late, file);
     } else {
         roast__sql_close(file->user_db);
         file->user_db = NULL;
@@ -129,6 +142,9 @@ static int query_error(roast_runfile *file, int code, roast_error *err)
 
     if (file->failure.code < 0)
         return roast_error_set(err, file->failure.code, "%s", file->failure.message);
+    if ((code & 0xff) == SQLITE_INTERRUPT)
+        return roast_error_set(err, ROAST_LIMIT, "the query takes longer than %g s",
+                               (double)file->sql_limit_ns / 1e9);
     if ((code & 0xff) == SQLITE_AUTH)
         return roast_error_set(err, ROAST_BAD_DATA,
                                "only a SELECT is allowed: a query cannot change a run");
@@ -273,6 +289,15 @@ static int visit(roast_runfile *file, sqlite3_stmt *select, roast_sql_visitor *v
     return status;
 }
 
+void roast_runfile_limit_sql(roast_runfile *file, double seconds)
+{
+    static const double longest_s = 1e9;
+
+    roast__runfile_lock(file);
+    file->sql_limit_ns = (int64_t)((seconds < longest_s ? seconds : longest_s) * 1e9);
+    roast__runfile_unlock(file);
+}
+
 int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor *row,
                       void *context, roast_error *err)
 {
@@ -281,6 +306,9 @@ int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor 
     roast__runfile_lock(file);
     file->failure = (roast_error){0};
     int status = connect(file, err);
+    file->sql_ends_ns = file->sql_limit_ns > 0
+                            ? roast__sat_add(roast__clock_mono_ns(), file->sql_limit_ns)
+                            : 0;
     if (status == ROAST_OK)
         status = prepare(&select, file, query, err);
     if (status == ROAST_OK)

@@ -27,7 +27,7 @@ enum {
     ROAST_LIVE_BLOCK_BYTES = 64 * 1024, /* larger only for an entry that needs it */
     ROAST_DUMP_BLOCK_BYTES = 1 << 20,
     ROAST_BLOCK_HEAD_BYTES = 20,
-    ROAST_EPOCH_TAKES = 64
+    ROAST_EPOCH_TAKES = 256
 };
 
 struct roast_block {

@@ -100,6 +100,31 @@ static void sums_come_back_bit_by_bit(void **state)
     roast_run_free(again);
 }
 
+/* What was flushed is in the file of a process that is killed now. */
+static void a_flush_writes_without_a_sync(void **state)
+{
+    struct live_test *test = *state;
+    struct roast_journal_reading seen;
+    struct roast_live_state now;
+
+    open_live(test, &MANUAL_SYNC);
+    change_accept(test->run);
+    change_first_end(test->run);
+    roast_live_flush(test->live);
+    roast_live_state(test->live, &now);
+    assert_int_equal(now.written, now.queued);
+    assert_int_equal(now.acknowledged, 0);
+    roast_run *again = read_live(test->path, &seen);
+    assert_int_equal(seen.entries, now.queued);
+    assert_same_run(test->run, again);
+    roast_run_free(again);
+    roast_run_add_fact(test->run, ROAST_FACT_monitor_errors, 1); /* it goes on */
+    close_live(test);
+    again = read_live(test->path, &seen);
+    assert_same_run(test->run, again);
+    roast_run_free(again);
+}
+
 /* Derived data is derived again, not counted twice. */
 static void thinned_samples_come_back(void **state)
 {
@@ -476,6 +501,7 @@ int main(void)
         live_test_of(nothing_secret_is_in_the_file),
         live_test_of(a_run_without_an_end_is_open),
         live_test_of(repeated_frames_are_written_once),
+        live_test_of(a_flush_writes_without_a_sync),
         live_test_of(sums_come_back_bit_by_bit),
         live_test_of(thinned_samples_come_back),
         live_test_of(texts_larger_than_a_block_come_back),

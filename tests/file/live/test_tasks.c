@@ -120,12 +120,12 @@ static void tasks_are_small(void **state)
         assert_int_equal(
             add_task(test->run, "a prefix", "tcp://a-worker:1", i, ROAST_TASK_ok),
             ROAST_OK);
-        if (i % 100 == 0)
+        if (i % 30 == 0)
             assert_int_equal(roast_live_sync(test->live, NULL), ROAST_OK);
     }
     close_live(test);
     struct roast_buf bytes = read_bytes(test->path);
-    assert_true(bytes.size_bytes < 10000 * 26 + 10000);
+    assert_true(bytes.size_bytes < 10000 * 28 + 10000);
     const char *at = memmem(bytes.data, bytes.size_bytes, "tcp://a-worker:1", 16);
     size_t left = bytes.size_bytes - (size_t)((unsigned char *)at - bytes.data);
     assert_non_null(memmem(at + 16, left - 16, "tcp://a-worker:1", 16));

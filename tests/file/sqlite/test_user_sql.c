@@ -205,6 +205,22 @@ static void views_of_a_stranger_are_ignored(void **state)
     roast_runfile_close(file);
 }
 
+static void a_query_without_an_end_is_stopped(void **state)
+{
+    static const char endless[] = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT"
+                                  " x+1 FROM n) SELECT count(*) FROM n";
+    roast_runfile *file = saved_plain(*state, 3);
+    struct answer answer = {.used = 0};
+    roast_error err = {0};
+
+    roast_runfile_limit_sql(file, 0.01);
+    assert_int_equal(roast_runfile_sql(file, endless, take_row, &answer, &err),
+                     ROAST_LIMIT);
+    assert_string_equal(err.message, "the query takes longer than 0.01 s");
+    assert_answer(file, "SELECT count(*) n FROM labels", "n\n2\n");
+    roast_runfile_close(file);
+}
+
 /* Tables that exist only during a query. */
 static void tables_are_made_on_first_use(void **state)
 {
@@ -389,6 +405,7 @@ int main(void)
         saved_test_of(tables_are_made_on_first_use),
         saved_test_of(all_columns_of_chunks_can_be_queried),
         saved_test_of(views_of_a_stranger_are_ignored),
+        saved_test_of(a_query_without_an_end_is_stopped),
         saved_test_of(the_working_directory_may_change),
         saved_test_of(plain_tables_are_there),
         saved_test_of(nothing_can_be_changed),
