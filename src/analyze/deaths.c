@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* Reads a number and the blank behind it; false: there is none. */
+/* Reads a number and the blank after it; false: not a number. */
 static bool take_number(struct roast_str *text, int64_t *out)
 {
     bool negative = text->size_bytes > 0 && *text->data == '-';

@@ -12,10 +12,10 @@ struct roast_death {
     int64_t time_ns;
 };
 
-/* The death in a note; false: it is none, or not valid. */
+/* The death in a note; false: another note, or a damaged one. */
 bool roast__death_read(struct roast_death *death, const struct roast_note *note);
 
-/* The death of a process; false: none was noted. */
+/* The death of a process; false: not noted. */
 bool roast__death_find(struct roast_death *death, const struct roast_run *run,
                        uint64_t pid);
 

@@ -95,8 +95,8 @@ static bool is_chunk_job(const struct roast_job *job)
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;
 }
 
-/* What a thread did from `free_ns` to the start of a job. Without a scheduler nobody
- * knows when a job was sent: the pool had all of them. */
+/* What a thread did from `free_ns` to the start of a job. Without a scheduler
+ * the pool has all jobs from the beginning. */
 static struct gap gap_before(const struct roast_schedule *schedule,
                              const struct roast_job *job, int64_t free_ns)
 {
