@@ -460,7 +460,7 @@ static bool count_times(struct time_list *times, const struct roast_run *run,
          (run->end_ns == 0 || put_time(times, run->end_ns));
     for (size_t i = 1; ok && i < run->offer_count; i++) {
         const struct roast_offer *offer = &run->offers[i];
-        int64_t before_ns = offer->time_ns - 1000;
+        int64_t before_ns = roast__sat_sub(offer->time_ns, 1000);
         if (offer->workers != offer[-1].workers && before_ns > run->start_ns &&
             offer->time_ns < end_ns)
             ok = put_time(times, before_ns) && put_time(times, offer->time_ns);
