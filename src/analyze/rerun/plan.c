@@ -48,19 +48,13 @@ uint32_t roast__plan_count(const struct roast_run *run)
     return count;
 }
 
-/* A number at the front of a text, which it is removed from. */
 static bool next_number(struct roast_str *text, uint64_t *value)
 {
-    struct roast_str word = roast__fileset_next(text, ' ');
+    int64_t number = 0;
+    bool found = roast__str_take_int(text, &number) && number >= 0;
 
-    *value = 0;
-    for (size_t i = 0; i < word.size_bytes; i++) {
-        char c = word.data[i];
-        if (c < '0' || c > '9' || *value > (uint64_t)INT64_MAX / 10 - 1)
-            return false;
-        *value = 10 * *value + (uint64_t)(c - '0');
-    }
-    return word.size_bytes > 0;
+    *value = found ? (uint64_t)number : 0;
+    return found;
 }
 
 static bool add_item(struct roast_items *items, struct roast_item item)
@@ -115,9 +109,8 @@ static void read_call(struct roast_plan *plan, struct roast_str text)
             plan->is_part = true;
         else if (roast__str_is(kind, "reruns"))
             plan->reruns = true;
-        else if (roast__str_is(kind, "maxchunks") &&
-                 !next_number(&line, &plan->max_chunks))
-            plan->max_chunks = 0;
+        else if (roast__str_is(kind, "maxchunks"))
+            (void)next_number(&line, &plan->max_chunks);
     }
 }
 
