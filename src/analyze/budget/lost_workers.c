@@ -171,32 +171,6 @@ static double seconds_of(const struct roast_summary_context *ctx,
     return sum;
 }
 
-static void put_text(struct roast_buf *out, struct roast_str text)
-{
-    roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
-}
-
-void roast__list_add_chunk(struct roast_buf *list, struct roast_str dataset,
-                           struct roast_str file, const int64_t *entries)
-{
-    struct roast_buf text = {0};
-    char range[64];
-
-    if (dataset.data || file.data) {
-        put_text(&text, dataset);
-        put_text(&text, roast_str_of(" "));
-    }
-    put_text(&text, file);
-    if (entries) {
-        int size = snprintf(range, sizeof(range), " %" PRId64 "-%" PRId64, entries[0],
-                            entries[1]);
-        roast__buf_put(&text, range, (size_t)size);
-    }
-    list->failed |= !roast__buf_ok(&text);
-    roast__list_add(list, (struct roast_str){(const char *)text.data, text.size_bytes});
-    roast__buf_release(&text);
-}
-
 static void add_chunk(struct roast_buf *chunks, const struct roast_run *run,
                       uint32_t row)
 {

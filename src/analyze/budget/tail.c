@@ -108,12 +108,6 @@ static bool find_last(struct tail_search *search)
     return starts != NULL;
 }
 
-static double column_of(const struct tail_search *search,
-                        enum roast_attempt_column column, size_t row)
-{
-    return roast__column_number(&search->ctx->run->attempts.columns[column], row);
-}
-
 static bool is_member(const void *search, size_t row)
 {
     int64_t times[2];
@@ -143,7 +137,8 @@ static const char *cause_of(struct tail_search *search, size_t row, double took_
     if (!is_long(search, took_s))
         return "began late";
     double excess_s = took_s - search->median_s;
-    double events = column_of(search, ROAST_COLUMN_num_events, row);
+    double events = roast__column_number(
+        &search->ctx->run->attempts.columns[ROAST_COLUMN_num_events], row);
     if ((events / search->typical.events - 1) * search->median_s > excess_s / 2)
         return "more events"; /* at the usual rate */
     return roast__slow_chunk_cause(&search->typical, search->ctx, row, excess_s,
@@ -162,22 +157,12 @@ static void put_straggler(struct tail_search *search, roast_table *table, size_t
 {
     const struct roast_summary_context *ctx = search->ctx;
     const struct roast_attempts *attempts = &ctx->run->attempts;
-    int32_t source = attempts->source[row];
     int64_t times[2] = {0, 0};
 
     roast__table_row(table);
     (void)is_chunk(search, row, times);
     double took_s = roast__seconds_between(times[0], times[1]);
-    if (source >= 0) {
-        roast__fill_text(table, ROAST_COL_stragglers_dataset,
-                         roast__context_text(ctx, attempts->sources[source].dataset));
-        roast__fill_text(table, ROAST_COL_stragglers_file,
-                         roast__context_text(ctx, attempts->sources[source].file));
-    }
-    roast__fill_sum(table, ROAST_COL_stragglers_entry_start,
-                    column_of(search, ROAST_COLUMN_entry_start, row));
-    roast__fill_sum(table, ROAST_COL_stragglers_entry_stop,
-                    column_of(search, ROAST_COLUMN_entry_stop, row));
+    roast__fill_chunk(table, ROAST_COL_stragglers_dataset, ctx, row);
     roast__fill_worker(table, ROAST_COL_stragglers_worker, ctx,
                        (size_t)attempts->process[row]);
     roast__fill_text(table, ROAST_COL_stragglers_host,
