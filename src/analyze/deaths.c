@@ -3,6 +3,7 @@
  * "-9 1731964800000000000" under the name "4711"; "?" for an unknown exit code. */
 #include "analyze/deaths.h"
 
+#include "analyze/budget/worker_match.h"
 #include "base/str.h"
 
 bool roast__death_read(struct roast_death *death, const struct roast_note *note)
@@ -24,11 +25,18 @@ bool roast__death_read(struct roast_death *death, const struct roast_note *note)
     return roast__str_take_int(&text, &death->time_ns);
 }
 
+bool roast__death_is_of(const struct roast_death *death, const struct roast_run *run,
+                        const struct roast_worker_process *process)
+{
+    return death->pid == process->pid && roast__may_be_local(run, process);
+}
+
 bool roast__death_find(struct roast_death *death, const struct roast_run *run,
-                       uint64_t pid)
+                       const struct roast_worker_process *process)
 {
     for (size_t i = 0; i < run->notes.count; i++) {
-        if (roast__death_read(death, &run->notes.items[i]) && death->pid == pid)
+        if (roast__death_read(death, &run->notes.items[i]) &&
+            roast__death_is_of(death, run, process))
             return true;
     }
     return false;

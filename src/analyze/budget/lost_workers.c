@@ -235,9 +235,10 @@ static void put_process(roast_table *table, const struct roast_summary_context *
         int64_t start_ns, end_ns;
         if (!is_unfinished(ctx, row))
             continue;
-        uint64_t pid = attempts->processes[attempts->process[row]].pid;
-        all_known &= pid != 0;
-        if (pid != death->pid)
+        const struct roast_worker_process *process =
+            &attempts->processes[attempts->process[row]];
+        all_known &= process->pid != 0;
+        if (!roast__death_is_of(death, ctx->run, process))
             continue;
         add_chunk(&chunks, ctx->run, row);
         lost++;

@@ -226,6 +226,27 @@ static void test_a_process_of_a_pool_that_died(void **state)
     roast_run_free(run);
 }
 
+static void test_a_death_is_not_of_another_host(void **state)
+{
+    roast_run *run = run_of_two_chunks();
+
+    (void)state;
+    add_frame(run, (struct frame){.process = 2,
+                                  .host = "there",
+                                  .first = 200,
+                                  .stop = 300,
+                                  .start = 0,
+                                  .duration = 1});
+    begin_attempt(run, 2, 100, 1);
+    note(run, ROAST_NOTES_death, "102", "-9 1700000002000000000");
+    roast_run_finish(run, NS(3));
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "lost_workers", 0, "attempts"), 0);
+    assert_near(number_at(summary, "lost_workers", 0, "seconds_lost"), 0);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_an_exit_code_that_is_not_known(void **state)
 {
     roast_run *run = run_of_two_chunks();
@@ -324,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_a_long_name_stays_utf8),
         cmocka_unit_test(test_an_interrupted_run),
         cmocka_unit_test(test_a_process_of_a_pool_that_died),
+        cmocka_unit_test(test_a_death_is_not_of_another_host),
         cmocka_unit_test(test_an_exit_code_that_is_not_known),
         cmocka_unit_test(test_pools_and_postprocess),
         cmocka_unit_test(test_without_memory),
