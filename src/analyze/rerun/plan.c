@@ -11,7 +11,8 @@
  *                items STRETCH ...: of the file before
  *                unlisted: there were too many
  *     N result   in FILE STRETCH ...: the number of the file in `N items`
- *                records: those of successful chunks are in the result
+ *                records: those of successful chunks are in the result, and those of
+ *                failed ones are not
  *                unknown: an error of the monitor
  *     N moved    in FILE STRETCH ...: what a later call was given to run again
  *     N moved files  the same as a fileset
@@ -256,9 +257,16 @@ static bool is_of_call(const struct roast_run *run, int32_t process,
     return true;
 }
 
-/* The ranges of the successful attempts of the call. BAD_DATA where the names of a file
- * are those of two: its trees cannot be told apart. */
-static int add_records(struct roast_items *done, struct roast_plan *plan,
+/* What is known of the items of a call. */
+struct outcome {
+    struct roast_items done; /* ranges in the result; owned */
+    struct roast_items failed;
+    bool by_records; /* what is in neither of both may be in the result */
+};
+
+/* The ranges of the attempts of the call. BAD_DATA where the names of a file are those of
+ * two: its trees cannot be told apart. */
+static int add_records(struct outcome *outcome, struct roast_plan *plan,
                        const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
@@ -266,12 +274,15 @@ static int add_records(struct roast_items *done, struct roast_plan *plan,
     uint32_t *order = sort_files(plan);
     int status = order ? ROAST_OK : ROAST_NO_MEMORY;
 
+    outcome->by_records = true;
     for (size_t row = 0; status == ROAST_OK && row < attempts->count; row++) {
         int64_t start = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, -1);
         int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, -1);
         int32_t number = attempts->source[row];
-        if (number < 0 || attempts->status[row] != ROAST_CHUNK_OK || start < 0 ||
-            stop < start || !is_of_call(run, attempts->process[row], plan->run_id))
+        bool ok = attempts->status[row] == ROAST_CHUNK_OK;
+        if (number < 0 || !(ok || attempts->status[row] == ROAST_CHUNK_FAILED) ||
+            start < 0 || stop < start ||
+            !is_of_call(run, attempts->process[row], plan->run_id))
             continue;
         const struct roast_source *source = &attempts->sources[number];
         const struct roast_str names[2] = {
@@ -283,15 +294,16 @@ static int add_records(struct roast_items *done, struct roast_plan *plan,
         if (at + 1 < plan->file_count &&
             compare_files(&order[at], &order[at + 1], plan) == 0)
             status = ROAST_BAD_DATA;
-        else if (!add_item(done, (struct roast_item){order[at], (uint64_t)start,
-                                                     (uint64_t)stop}))
+        else if (!add_item(
+                     ok ? &outcome->done : &outcome->failed,
+                     (struct roast_item){order[at], (uint64_t)start, (uint64_t)stop}))
             status = ROAST_NO_MEMORY;
     }
     roast__free(order);
     return status;
 }
 
-static int read_result(struct roast_items *done, struct roast_plan *plan,
+static int read_result(struct outcome *outcome, struct roast_plan *plan,
                        const struct roast_run *run, struct roast_str text)
 {
     int status = ROAST_OK;
@@ -301,13 +313,13 @@ static int read_result(struct roast_items *done, struct roast_plan *plan,
         struct roast_str kind = roast__fileset_next(&line, '\t');
         uint64_t file;
         if (roast__str_is(kind, "records")) {
-            status = add_records(done, plan, run);
+            status = add_records(outcome, plan, run);
         } else if (roast__str_is(kind, "unknown")) {
             status = ROAST_BAD_DATA;
         } else if (roast__str_is(kind, "in")) {
             struct roast_str number = roast__fileset_next(&line, '\t');
             status = next_number(&number, &file) && file < plan->file_count
-                         ? add_stretches(done, (uint32_t)file, line, true)
+                         ? add_stretches(&outcome->done, (uint32_t)file, line, true)
                          : ROAST_BAD_DATA;
         }
     }
@@ -381,6 +393,20 @@ static int add_gaps(struct roast_plan *plan, struct roast_item item,
         item.start = range->stop;
     }
     return status == ROAST_OK ? add_missing(plan, item, done) : status;
+}
+
+/* Whether all that is missing failed. A record that was lost is no failure. */
+static bool has_all_failed(const struct roast_plan *plan,
+                           const struct roast_items *failed)
+{
+    for (size_t i = 0; i < plan->missing.count; i++) {
+        struct roast_item item = plan->missing.items[i];
+        size_t at = find_range(failed, item.file, item.stop);
+        if (at == failed->count || failed->items[at].file != item.file ||
+            failed->items[at].start > item.start)
+            return false;
+    }
+    return true;
 }
 
 static int find_missing(struct roast_plan *plan, const struct roast_items *done)
@@ -460,7 +486,7 @@ int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
     struct roast_str given = note_of(run, call, "given");
     struct roast_str items = note_of(run, call, "items");
     struct roast_str result = note_of(run, call, "result");
-    struct roast_items done = {NULL, 0, 0};
+    struct outcome outcome = {.by_records = false};
     int status = ROAST_OK;
 
     plan->call = call;
@@ -480,21 +506,26 @@ int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
         (plan->returned && !plan->is_listed))
         forget_items(plan);
     if (status != ROAST_NO_MEMORY && plan->is_listed && plan->returned)
-        status = read_result(&done, plan, run, result);
+        status = read_result(&outcome, plan, run, result);
     if (status == ROAST_OK && plan->is_listed)
-        status = read_result(&done, plan, run, note_of(run, call, "moved"));
+        status = read_result(&outcome, plan, run, note_of(run, call, "moved"));
     if (status == ROAST_OK)
         status = read_moved_files(plan, note_of(run, call, "moved files"));
-    join_ranges(&done);
+    join_ranges(&outcome.done);
+    join_ranges(&outcome.failed);
     if (status == ROAST_OK && plan->is_listed)
-        status = find_missing(plan, &done);
+        status = find_missing(plan, &outcome.done);
+    if (status == ROAST_OK && outcome.by_records &&
+        !has_all_failed(plan, &outcome.failed))
+        status = ROAST_BAD_DATA;
     if (status == ROAST_BAD_DATA)
         forget_items(plan);
     if (status != ROAST_NO_MEMORY)
         status = ROAST_OK;
     if (status == ROAST_OK && !plan->is_part && !plan->is_unlisted)
         status = find_unread(plan);
-    roast__free(done.items);
+    roast__free(outcome.done.items);
+    roast__free(outcome.failed.items);
     if (status == ROAST_NO_MEMORY)
         return roast_error_set(err, status, "items of %zu files", plan->file_count);
     return status;
