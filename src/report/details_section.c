@@ -86,13 +86,14 @@ static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table
 
     for (int resolved = 0; resolved <= 1; resolved++) {
         for (size_t row = 0; row < roast_table_rows(table) && count < most; row++) {
-            bool is_shown = false;
-            size_t same = 0;
-            for (size_t i = 0; i < count; i++)
-                is_shown = is_shown || is_same_failure(table, shown[i], row);
-            if (is_shown || is_resolved(table, row) != (resolved == 1))
+            size_t same = 0, i = 0;
+            if (is_resolved(table, row) != (resolved == 1))
                 continue;
-            for (size_t other = 0; other < roast_table_rows(table); other++)
+            while (i < count && !is_same_failure(table, shown[i], row))
+                i++;
+            if (i < count)
+                continue;
+            for (size_t other = row; other < roast_table_rows(table); other++)
                 same += is_same_failure(table, row, other);
             put_failure(grid, table, row, same);
             shown[count++] = row;
