@@ -437,8 +437,8 @@ double roast__sampling_interval(const struct roast_run *run)
 }
 
 /* The moments of samples within the run; with any, or with an interval, also its begin,
- * its end if it has one, and each change of the number of workers with the microsecond before it: so
- * that straight lines between the points follow the steps. */
+ * its end if it has one, and each change of the number of workers with the microsecond
+ * before it, so that straight lines between the points follow the steps. */
 static bool count_times(struct time_list *times, const struct roast_run *run,
                         double interval_s)
 {

@@ -95,8 +95,8 @@ static bool is_chunk_job(const struct roast_job *job)
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;
 }
 
-/* What a thread did from `free_ns` to the start of a job. Without a scheduler nobody
- * knows when a job was sent: the pool had all of them. */
+/* What a thread did from `free_ns` to the start of a job. Without a scheduler
+ * the pool has all jobs from the beginning. */
 static struct gap gap_before(const struct roast_schedule *schedule,
                              const struct roast_job *job, int64_t free_ns)
 {
@@ -248,6 +248,12 @@ static double goes_of_row(const struct roast_schedule_model *model, size_t row,
     return seconds;
 }
 
+/* Times come from untrusted files. */
+static int64_t whole_ns(double ns)
+{
+    return ns > 0 ? (int64_t)fmin(ns, 9e18) : 0;
+}
+
 /* How long a job takes after the change. */
 static int64_t length_of(const struct roast_schedule_model *model,
                          const struct roast_job *job,
@@ -263,7 +269,7 @@ static int64_t length_of(const struct roast_schedule_model *model,
     length_s -= going_s * (change->part > 0 ? change->part : 1);
     if (change->longest_s > 0 && is_chunk_job(job))
         length_s = fmin(length_s, change->longest_s);
-    return length_s > 0 ? (int64_t)(length_s * 1e9) : 0;
+    return whole_ns(length_s * 1e9);
 }
 
 static int64_t length_of_gap(const struct gap *gap,
@@ -273,9 +279,9 @@ static int64_t length_of_gap(const struct gap *gap,
         gap->first ? ROAST_SLICE_dispatch_first : ROAST_SLICE_dispatch;
     double stays = 1 - (change->part > 0 ? change->part : 1);
 
-    return (int64_t)((double)gap->dispatch_ns * (goes(change, sending) ? stays : 1) +
-                     (double)gap->starved_ns *
-                         (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
+    return whole_ns((double)gap->dispatch_ns * (goes(change, sending) ? stays : 1) +
+                    (double)gap->starved_ns *
+                        (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
 }
 
 static bool starts_first(const struct roast_schedule_model *model,
