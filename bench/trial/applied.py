@@ -172,7 +172,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     (r"merge the files of each dataset.*; chunksize=([\d_]+)", merged),
     (r"keep the items: (items = .*)", items),
     (r"run closer to the data", closer),
-    (r"import (\w+) when workers start: --preload", at_start),
+    (r"LocalCluster\(preload=\'([\w.]+)\'\)", at_start),
     (r"(distributed\.scheduler\.worker-saturation)=(\d+)", saturation),
     (r"preload=(\[[^]]*\])", preload),
     (r"put (\S+) first in the fileset", first),
