@@ -86,8 +86,10 @@ class RunRecorder:
         _open.append(self)
 
     def close(self) -> None:
-        self.take_calls()
-        _open.remove(self)
+        try:
+            self.take_calls()
+        finally:
+            _open.remove(self)
 
     def take_calls(self) -> None:
         """The records of decorated functions that were called directly in the block,
@@ -164,8 +166,8 @@ class RunRecorder:
         self.guarded("records and sections of the user", self.notes.write_lists)
 
     def _add_hot_lines(self) -> None:
-        if self._spool:
-            self.hot_lines.add(read(self._spool))
+        if self._spool:  # what is before a damaged line is kept
+            self.guarded("hot lines", self.hot_lines.add, read(self._spool))
         self.core.add_hot_lines(self.hot_lines.hottest())
 
     def take_tracking(self, sampled: Any) -> None:
@@ -285,8 +287,9 @@ class RunRecorder:
             if name != processor:
                 continue
             if isinstance(what, set) and isinstance(given, (list, tuple)):
-                is_taken = bool(given) and what.issuperset(given)
-                text = self.plans[number].result_text(given) if is_taken else ""
+                again = what.intersection(given)
+                is_taken = bool(again)
+                text = self.plans[number].result_text(again)
                 self._append_to_call(number, "moved", text)
             else:
                 is_taken = isinstance(given, dict) and given == what
