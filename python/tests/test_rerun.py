@@ -443,21 +443,9 @@ def test_rerun_in_the_same_block(fileset, truth):
         with pytest.raises(Exception, match="mine"):
             runner(run.failed_items(), Faulty(("b", 2000), error=ValueError))
         while items := run.failed_items():
-            outputs.append(runner(items, Faulty()))
+            outputs.append(runner((item for item in items), Faulty()))
     assert len(outputs) == 3
     check(truth, *outputs)
-
-
-def test_items_of_two_calls_are_run_again_together(fileset, truth):
-    runner = runner_of(iterative(retries=0), skipbadfiles=True)
-    with roastcoffea.monitor() as run, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        first = runner({"ttbar": fileset["ttbar"]}, Faulty(("a", 0)))
-        second = runner({"data": fileset["data"]}, Faulty(("c", 0)))
-        items = run.failed_items(call=1) + run.failed_items(call=2)
-        third = runner(items, Faulty())
-        assert run.failed_items() == []
-    check(truth, first, second, third)
 
 
 def test_other_processor_over_the_same_items_is_no_rerun(fileset, truth):

@@ -114,7 +114,11 @@ class HotLines:
             hottest = sorted(self.sums.items(), key=lambda item: (-item[1][0], item[0]))
         return [
             HotLine(
-                plain(place[0]), place[1], plain(place[2]), line_of(place) or None, *sums
+                plain(place[0]),
+                place[1],
+                plain(place[2]),
+                line_of(place) or None,
+                *sums,
             )
             for place, sums in hottest[:MOST_LINES]
         ]

@@ -21,7 +21,7 @@ MAX_BYTES = 12 * 2**20  # of a text: it must fit the queue of a live file
 MAX_ITEMS = 2_000_000  # as in C
 UNLISTED = "unlisted"
 RECORDS = "records"
-RERUNS = "reruns"  # what an earlier call missed
+RERUNS = "reruns"  # what an earlier call, whose number follows, missed
 
 File = tuple[str, str, str | None, str]  # dataset, file, tree, uuid: as in the text
 Original = tuple[Any, Any, Any, Any, Any]  # dataset, file, tree, usermeta, preload

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_state.c - how the run ended, and which chunks and files its result lacks.
  *
- * A chunk or file of a failed attempt is not missing if any other attempt at it was
- * successful, also one in a later call of the Runner. */
+ * A chunk or file of a failed attempt is not missing if another attempt at it was
+ * successful, also one in another call of the Runner, if the result of none is known to
+ * miss anything. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
+#include "analyze/rerun/plan.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -127,7 +129,9 @@ static bool find_missing(struct missing *missing)
             missing->chunks++; /* which one is not known */
     }
     qsort(missing->ranges, missing->count, sizeof(missing->ranges[0]), by_range);
-    for (size_t row = 0; missing->count > 0 && row < attempts->count; row++) {
+    /* one call may have run what several others missed; else it is another pass */
+    bool whole = roast__rerun_way(ctx->run) == ROAST_RERUN_UNKNOWN;
+    for (size_t row = 0; whole && missing->count > 0 && row < attempts->count; row++) {
         if (!was_successful(roles->of_row[row]))
             continue;
         struct missing_range key = range_of(ctx->run, row);
