@@ -57,6 +57,7 @@ class RunRecorder:
         self._offers: list[tuple[int, int]] = []
         self._fileset: dict[str, Any] = {}
         self.originals: dict[Any, Any] = {}  # items that the run file cannot restore
+        self.metadata: dict[int, dict[str, Any]] = {}  # of datasets, by call, as given
         self.plans: dict[int, plan.Plan] = {}  # by the number of the call
         self._handed_items: dict[tuple[int, str], set[Any]] = {}  # by call, processor
         self._handed_files: list[tuple[int, str, Any]] = []
@@ -333,9 +334,14 @@ class RunRecorder:
 
     def take_fileset(self, number: int, given: Any, treename: Any) -> None:
         """The fileset of a call."""
-        plain = fileset.encoded(fileset.plain_fileset(given, treename))
+        read = fileset.plain_fileset(given, treename)
+        plain = fileset.encoded(read)
         if not plain:
             return
+        self.metadata[number] = {
+            fileset.stored_name(name): fileset.others_of(entry)
+            for name, entry in read.items()
+        }
         self.signed_urls |= fileset.signed(given)
         self._fileset = fileset.merged(self._fileset, plain)
         digest = fileset.hash_of(self._fileset)
