@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import coffea.processor
+import loky
 
 from trial.files import TREE, Files, Fileset, merge
 from trial.places import Opened, Place
@@ -50,10 +51,12 @@ def pool(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
     """An executor with the arguments that are printed."""
     names = {
         "concurrent": concurrent,
+        "loky": loky,
         "FuturesExecutor": coffea.processor.FuturesExecutor,
     }
     executor = eval(found[0], names)
-    workers = executor.workers if "workers=" in found[1] else setup.place.workers
+    is_given = re.search(r"\bworkers=", found[1])
+    workers = executor.workers if is_given else setup.place.workers
     return replace(setup, place=Place("processes", workers, pool=executor.pool))
 
 
@@ -169,12 +172,12 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     (r"merge the files of each dataset.*; chunksize=([\d_]+)", merged),
     (r"keep the items: (items = .*)", items),
     (r"run closer to the data", closer),
-    (r"import (\w+) when workers start: --preload", at_start),
+    (r"LocalCluster\(preload=\'([\w.]+)\'\)", at_start),
     (r"(distributed\.scheduler\.worker-saturation)=(\d+)", saturation),
     (r"preload=(\[[^]]*\])", preload),
     (r"put (\S+) first in the fileset", first),
     (r"one thread per worker: (\d+) workers x (\d+) thread", threads),
-    (r"FuturesExecutor\(([^)]*)\)", pool),
+    (r"FuturesExecutor\(((?:[^()]|\([^()]*\))*)\)", pool),
     (r"memory_limit='(\w+)'", memory_limit),
     (r"chunksize=([\d_]+)", chunksize),
     (r"client\.wait_for_workers\((\d+)\)", wait_for_workers),

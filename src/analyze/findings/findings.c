@@ -103,6 +103,14 @@ double roast__input_metric(const struct roast_rule_input *input,
     return roast__summary_metric(input->ctx->summary, metric);
 }
 
+bool roast__grows(const struct roast_growth *growth)
+{
+    double slope = roast__fit_slope(&growth->all);
+
+    return slope > 0 && roast__fit_r2(&growth->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
+           roast__fit_slope(&growth->later) * 100 >= LIMIT_GROWTH_LATER_PERCENT * slope;
+}
+
 double roast__threads_per_worker(const struct roast_summary_context *ctx)
 {
     const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;

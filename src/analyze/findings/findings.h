@@ -10,6 +10,7 @@
 #include "analyze/findings/chunksize.h"
 #include "analyze/findings/schedule_model.h"
 #include "analyze/formulas.h"
+#include "analyze/linear_fit.h"
 #include "analyze/timeline.h"
 
 struct roast_rule_input {
@@ -73,6 +74,14 @@ double roast__percent_of_chunk_time(const struct roast_rule_input *input,
 /* A metric; NaN: absent. */
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric);
+
+/* Whether memory follows what was done (chunks, outputs) to the end: a cache that fills up
+ * does not grow in the second half. */
+struct roast_growth {
+    struct roast_linear_fit all; /* bytes */
+    struct roast_linear_fit later;
+};
+bool roast__grows(const struct roast_growth *growth);
 
 /* Mean of the workers of a cluster, or the most chunks at once in a process of a pool. */
 double roast__threads_per_worker(const struct roast_summary_context *ctx);

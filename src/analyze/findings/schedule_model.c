@@ -2,9 +2,10 @@
 /* schedule_model.c - how long the chunks of a run would take after a change.
  *
  * The chunks of each call of Runner.run have a window of time: the phases `chunks` and
- * `tail`. Two replays of a window begin with its threads and end with its last chunk;
- * their quotient times the measured length is what the change leaves of it. Jobs other
- * than chunks (merging, tasks of others) take threads in between. */
+ * `tail`; so has its preprocessing. Two replays of a window begin with its threads and end
+ * with its last chunk, or the last file that was preprocessed; their quotient times the
+ * measured length is what the change leaves of it. Other jobs (merging, tasks of others)
+ * take threads in between. */
 #include "analyze/findings/schedule_model.h"
 
 #include "analyze/formulas.h"
@@ -24,6 +25,7 @@ struct window {
     size_t first; /* of its jobs, in `order` */
     size_t count;
     int64_t replayed_ns; /* without any change */
+    bool has_chunks;
 };
 
 /* A thread without a job before the job, by reason. */
@@ -61,14 +63,18 @@ static bool find_windows(struct roast_schedule_model *model)
         const struct roast_phase_interval *interval = &phases->intervals[i];
         int64_t to_ns =
             i + 1 < phases->count ? interval[1].from_ns : model->ctx->budget->end_ns;
-        if (!has_chunks(interval->phase) || to_ns <= interval->from_ns)
+        bool chunks = has_chunks(interval->phase);
+        if ((!chunks && interval->phase != ROAST_PHASE_PREPROCESS) ||
+            to_ns <= interval->from_ns)
             continue;
         if (interval->phase == ROAST_PHASE_TAIL && i > 0 &&
             has_chunks(interval[-1].phase) && model->window_count > 0)
             model->windows[model->window_count - 1].to_ns = to_ns;
         else
             model->windows[model->window_count++] =
-                (struct window){.from_ns = interval->from_ns, .to_ns = to_ns};
+                (struct window){.from_ns = interval->from_ns,
+                                .to_ns = to_ns,
+                                .has_chunks = chunks};
     }
     return model->windows != NULL;
 }
@@ -95,8 +101,8 @@ static bool is_chunk_job(const struct roast_job *job)
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;
 }
 
-/* What a thread did from `free_ns` to the start of a job. Without a scheduler nobody
- * knows when a job was sent: the pool had all of them. */
+/* What a thread did from `free_ns` to the start of a job. Without a scheduler
+ * the pool has all jobs from the beginning. */
 static struct gap gap_before(const struct roast_schedule *schedule,
                              const struct roast_job *job, int64_t free_ns)
 {
@@ -195,7 +201,8 @@ struct roast_schedule_model *roast__schedule_model_new(
     for (size_t i = 0; done && i < model->window_count; i++) {
         struct window *window = &model->windows[i];
         window->replayed_ns = replay(model, window, &none);
-        model->wall_s += roast__seconds_between(window->from_ns, window->to_ns);
+        if (window->has_chunks)
+            model->wall_s += roast__seconds_between(window->from_ns, window->to_ns);
     }
     if (done)
         return model;
@@ -248,6 +255,12 @@ static double goes_of_row(const struct roast_schedule_model *model, size_t row,
     return seconds;
 }
 
+/* Times come from untrusted files. */
+static int64_t whole_ns(double ns)
+{
+    return ns > 0 ? (int64_t)fmin(ns, 9e18) : 0;
+}
+
 /* How long a job takes after the change. */
 static int64_t length_of(const struct roast_schedule_model *model,
                          const struct roast_job *job,
@@ -263,7 +276,7 @@ static int64_t length_of(const struct roast_schedule_model *model,
     length_s -= going_s * (change->part > 0 ? change->part : 1);
     if (change->longest_s > 0 && is_chunk_job(job))
         length_s = fmin(length_s, change->longest_s);
-    return length_s > 0 ? (int64_t)(length_s * 1e9) : 0;
+    return whole_ns(length_s * 1e9);
 }
 
 static int64_t length_of_gap(const struct gap *gap,
@@ -273,9 +286,9 @@ static int64_t length_of_gap(const struct gap *gap,
         gap->first ? ROAST_SLICE_dispatch_first : ROAST_SLICE_dispatch;
     double stays = 1 - (change->part > 0 ? change->part : 1);
 
-    return (int64_t)((double)gap->dispatch_ns * (goes(change, sending) ? stays : 1) +
-                     (double)gap->starved_ns *
-                         (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
+    return whole_ns((double)gap->dispatch_ns * (goes(change, sending) ? stays : 1) +
+                    (double)gap->starved_ns *
+                        (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
 }
 
 static bool starts_first(const struct roast_schedule_model *model,
@@ -342,7 +355,9 @@ static int64_t replay(const struct roast_schedule_model *model,
             int64_t start_ns =
                 roast__sat_add(model->slots[0].key, length_of_gap(gap, change));
             int64_t stop_ns = roast__sat_add(start_ns, length_of(model, job, change));
-            if (is_chunk_job(job) && stop_ns > end_ns)
+            bool ends = window->has_chunks ? is_chunk_job(job)
+                                           : job->kind == ROAST_SLICE_preprocess;
+            if (ends && stop_ns > end_ns)
                 end_ns = stop_ns;
             model->slots[0].key = stop_ns;
             roast__heap_sift_down(model->slots, threads);
@@ -358,8 +373,8 @@ double roast__schedule_model_waits(const struct roast_schedule_model *model,
 
     for (size_t i = 0; i < model->window_count; i++) {
         const struct window *window = &model->windows[i];
-        for (size_t k = window->first; k < window->first + window->count; k++) {
-            uint32_t job = model->order[k].item;
+        for (size_t k = 0; window->has_chunks && k < window->count; k++) {
+            uint32_t job = model->order[window->first + k].item;
             const struct gap *gap = &model->gaps[job];
             if (model->ctx->budget->schedule.jobs[job].kind == kind && !gap->first)
                 seconds += (double)(gap->dispatch_ns + gap->starved_ns) / 1e9;

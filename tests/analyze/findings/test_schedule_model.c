@@ -86,6 +86,30 @@ static void test_a_one_time_cost_says_when_it_is_saved(void **state)
     roast_summary_free(summary);
 }
 
+/* The first tasks of the workers read the number of entries; chunks follow at once. */
+static void test_first_contact_may_be_in_preprocessing(void **state)
+{
+    roast_run *run = patient_new((struct patient){.begin = 3.6}, NULL);
+
+    (void)state;
+    for (uint32_t worker = 0; worker < 2; worker++) {
+        const struct roast_task asked = {.prefix = roast_str_of("get_metadata"),
+                                         .worker = roast_str_of(worker_named((int)worker)),
+                                         .key_hash = 90000 + worker,
+                                         .ours = true,
+                                         .end = ROAST_TASK_ok,
+                                         .assigned_ns = at(0.5),
+                                         .start_ns = at(3.5),
+                                         .stop_ns = at(3.6)};
+        assert_int_equal(roast_run_add_task(run, &asked, NULL), ROAST_OK);
+    }
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "budget", 0, "dispatch_first"), 2 * 3);
+    assert_near(saves(summary, "worker_imports"), 3);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* Many calls of the user's own, then a few chunks that were long on their way. */
 static void test_waits_are_those_of_the_tasks_that_are_named(void **state)
 {
@@ -137,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_the_longest_chunk_remains),
         cmocka_unit_test(test_workers_that_come_late),
         cmocka_unit_test(test_a_one_time_cost_says_when_it_is_saved),
+        cmocka_unit_test(test_first_contact_may_be_in_preprocessing),
         cmocka_unit_test(test_waits_are_those_of_the_tasks_that_are_named),
         cmocka_unit_test(test_short_tasks_of_the_users_own),
     };
