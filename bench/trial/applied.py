@@ -100,6 +100,11 @@ def before_the_block(setup: Setup, *_: Any) -> Setup:
     return replace(setup, ahead=(*setup.ahead, *setup.inside), inside=())
 
 
+def alone(setup: Setup, *_: Any) -> Setup:
+    """Without those who use the cluster, too."""
+    return replace(setup, ahead=())
+
+
 def closer(setup: Setup, *_: Any) -> Setup:
     """The same files without the server between."""
     changed = {
@@ -172,6 +177,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     (r"merge the files of each dataset.*; chunksize=([\d_]+)", merged),
     (r"keep the items: (items = .*)", items),
     (r"run closer to the data", closer),
+    (r"use a cluster of your own", alone),
     (r"LocalCluster\(preload=\'([\w.]+)\'\)", at_start),
     (r"(distributed\.scheduler\.worker-saturation)=(\d+)", saturation),
     (r"preload=(\[[^]]*\])", preload),

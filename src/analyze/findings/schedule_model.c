@@ -39,7 +39,7 @@ struct roast_schedule_model {
     const struct roast_summary_context *ctx;
     struct window *windows; /* owned */
     size_t window_count;
-    struct roast_keyed *order; /* owned; jobs by window, then by start */
+    struct roast_keyed *order; /* owned; jobs by window, then by start in it */
     struct gap *gaps;          /* owned; per job of the budget */
     struct roast_keyed *slots; /* owned; of all shifts: when each thread is free */
     size_t slot_count;
@@ -79,19 +79,38 @@ static bool find_windows(struct roast_schedule_model *model)
     return model->windows != NULL;
 }
 
+/* The last window that begins until then; NULL: none. */
+static struct window *window_until(const struct roast_schedule_model *model,
+                                   int64_t time_ns)
+{
+    size_t begun =
+        roast__count_until(&model->windows[0].from_ns, sizeof(model->windows[0]),
+                           model->window_count, time_ns);
+
+    return begun > 0 ? &model->windows[begun - 1] : NULL;
+}
+
+static bool has_times(const struct roast_job *job)
+{
+    return job->stop_ns > job->start_ns && !job->start_unknown;
+}
+
 /* The window in which a job started; NULL: in none. */
 static struct window *window_of(const struct roast_schedule_model *model,
                                 const struct roast_job *job)
 {
-    size_t begun =
-        roast__count_until(&model->windows[0].from_ns, sizeof(model->windows[0]),
-                           model->window_count, job->start_ns);
-    struct window *window = begun > 0 ? &model->windows[begun - 1] : NULL;
+    struct window *window = window_until(model, job->start_ns);
 
-    return window && job->start_ns < window->to_ns && job->stop_ns > job->start_ns &&
-                   !job->start_unknown
-               ? window
-               : NULL;
+    return window && job->start_ns < window->to_ns && has_times(job) ? window : NULL;
+}
+
+/* The last window that a job reaches which started before it; NULL: none. */
+static struct window *reached_window(const struct roast_schedule_model *model,
+                                     const struct roast_job *job)
+{
+    struct window *window = window_until(model, roast__sat_sub(job->stop_ns, 1));
+
+    return window && window->from_ns > job->start_ns && has_times(job) ? window : NULL;
 }
 
 /* ---- gaps ------------------------------------------------------------------------ */
@@ -130,7 +149,7 @@ static void find_gaps(struct roast_schedule_model *model)
         for (; job < schedule->job_count && schedule->jobs[job].shift == i; job++) {
             const struct roast_job *own = &schedule->jobs[job];
             const struct window *window = window_of(model, own);
-            if (threads == 0 || own->start_unknown || own->stop_ns <= own->start_ns)
+            if (threads == 0 || !has_times(own))
                 continue;
             int64_t free_ns = model->slots[0].key;
             if (window && window->from_ns > free_ns)
@@ -151,15 +170,18 @@ static bool order_jobs(struct roast_schedule_model *model)
     const struct roast_schedule *schedule = &model->ctx->budget->schedule;
     size_t count = 0, number = 0;
 
-    model->order = roast__keyed_new(schedule->job_count);
+    model->order = roast__keyed_new(2 * schedule->job_count);
     if (!model->order)
         return false;
-    for (size_t job = 0; job < schedule->job_count; job++) {
-        if (window_of(model, &schedule->jobs[job]))
-            model->order[count++] =
-                (struct roast_keyed){schedule->jobs[job].start_ns, (uint32_t)job};
+    for (uint32_t job = 0; job < schedule->job_count; job++) {
+        const struct roast_job *own = &schedule->jobs[job];
+        const struct window *reached = reached_window(model, own);
+        if (window_of(model, own))
+            model->order[count++] = (struct roast_keyed){own->start_ns, job};
+        if (reached)
+            model->order[count++] = (struct roast_keyed){reached->from_ns, job};
     }
-    roast__keyed_sort(model->order, model->order + schedule->job_count, count);
+    roast__keyed_sort(model->order, model->order + 2 * schedule->job_count, count);
     for (size_t i = 0; i < model->window_count; i++) {
         struct window *window = &model->windows[i];
         window->first = number;
@@ -291,6 +313,28 @@ static int64_t length_of_gap(const struct gap *gap,
                         (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
 }
 
+/* A job that a window began with waited before it, and is shorter in it. */
+static struct gap gap_in(const struct roast_schedule_model *model,
+                         const struct window *window, size_t position)
+{
+    uint32_t item = model->order[window->first + position].item;
+    const struct roast_job *job = &model->ctx->budget->schedule.jobs[item];
+
+    return job->start_ns < window->from_ns ? (struct gap){0} : model->gaps[item];
+}
+
+static int64_t length_in(const struct roast_schedule_model *model,
+                         const struct window *window, const struct roast_job *job,
+                         const struct roast_schedule_change *change)
+{
+    double length_ns = (double)length_of(model, job, change);
+
+    if (job->start_ns < window->from_ns)
+        length_ns *= roast__seconds_between(window->from_ns, job->stop_ns) /
+                     roast__seconds_between(job->start_ns, job->stop_ns);
+    return (int64_t)length_ns;
+}
+
 static bool starts_first(const struct roast_schedule_model *model,
                          const struct roast_job *job,
                          const struct roast_schedule_change *change)
@@ -351,10 +395,11 @@ static int64_t replay(const struct roast_schedule_model *model,
                    model->slots[0].key >= schedule->shifts[model->slots[0].item].to_ns)
                 (void)roast__heap_pop(model->slots, &threads);
             /* gaps stay in their places when jobs change theirs */
-            const struct gap *gap = &model->gaps[order[position++].item];
+            const struct gap gap = gap_in(model, window, position++);
             int64_t start_ns =
-                roast__sat_add(model->slots[0].key, length_of_gap(gap, change));
-            int64_t stop_ns = roast__sat_add(start_ns, length_of(model, job, change));
+                roast__sat_add(model->slots[0].key, length_of_gap(&gap, change));
+            int64_t stop_ns =
+                roast__sat_add(start_ns, length_in(model, window, job, change));
             bool ends = window->has_chunks ? is_chunk_job(job)
                                            : job->kind == ROAST_SLICE_preprocess;
             if (ends && stop_ns > end_ns)
@@ -375,9 +420,9 @@ double roast__schedule_model_waits(const struct roast_schedule_model *model,
         const struct window *window = &model->windows[i];
         for (size_t k = 0; window->has_chunks && k < window->count; k++) {
             uint32_t job = model->order[window->first + k].item;
-            const struct gap *gap = &model->gaps[job];
-            if (model->ctx->budget->schedule.jobs[job].kind == kind && !gap->first)
-                seconds += (double)(gap->dispatch_ns + gap->starved_ns) / 1e9;
+            const struct gap gap = gap_in(model, window, k);
+            if (model->ctx->budget->schedule.jobs[job].kind == kind && !gap.first)
+                seconds += (double)(gap.dispatch_ns + gap.starved_ns) / 1e9;
         }
     }
     return seconds;
