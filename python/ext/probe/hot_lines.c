@@ -316,7 +316,8 @@ PyObject *hot_lines_sample(PyObject *module, PyObject *args)
         if (atomic_load(&hot->running) > 0) /* one may have begun since */
             idle = 0;
     }
-    deliver(state, receive);
+    if (atomic_load(&hot->stops)) /* else it was done when the last attempt ended */
+        deliver(state, receive);
     atomic_store(&hot->alive, false); /* with the GIL: the next attempt sees it */
     atomic_store(&hot->stops, false);
     Py_RETURN_NONE;

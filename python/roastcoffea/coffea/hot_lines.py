@@ -37,13 +37,16 @@ receivers: dict[bytes, Callable[[list[Row]], None]] = {}
 _own: set[str] = set()  # installed packages of the analyses in this process
 
 
+@functools.cache
 def _is_users(file: str) -> bool:
     return not file.startswith(PACKAGE) and is_users(file, _own)
 
 
 def begin(target: Target, own: Iterable[str], caller: Any) -> None:
     """An attempt begins in this thread, called by a frame."""
-    _own.update(own)
+    if not _own.issuperset(own):
+        _own.update(own)
+        _is_users.cache_clear()
     if _probe.hot_lines_begin(target, caller):
         _stop_with_process()
         with contextlib.suppress(RuntimeError):  # no more threads: no samples
