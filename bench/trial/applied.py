@@ -54,6 +54,7 @@ def pool(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
         "loky": loky,
         "FuturesExecutor": coffea.processor.FuturesExecutor,
     }
+    loky.get_reusable_executor().shutdown()  # as in a script that has just begun
     executor = eval(found[0], names)
     is_given = re.search(r"\bworkers=", found[1])
     workers = executor.workers if is_given else setup.place.workers
