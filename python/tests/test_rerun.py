@@ -12,6 +12,7 @@ import subprocess
 import threading
 import warnings
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -334,10 +335,15 @@ def test_killed_worker_of_a_pool(fileset, truth):
     check(truth, runner_of(iterative())(items, Counting()))
 
 
-@pytest.mark.parametrize("kind", ["iterative", "threads", "dask"])
+@pytest.mark.parametrize("kind", ["iterative", "threads", "processes", "dask"])
 def test_ctrl_c(kind, fileset, truth, tmp_path, request):
     """Nothing of an interrupted call is in a result."""
-    made = {"iterative": iterative, "threads": threads}
+    pool = ProcessPoolExecutor
+    made = {
+        "iterative": iterative,
+        "threads": threads,
+        "processes": lambda: processes(pool),
+    }
     executor = (
         made[kind]() if kind in made else on_dask(request.getfixturevalue("client"))
     )
@@ -346,7 +352,7 @@ def test_ctrl_c(kind, fileset, truth, tmp_path, request):
     def interrupt():
         while not (tmp_path / "here").exists():
             threading.Event().wait(0.01)
-        if kind == "threads":  # its pool waits for what began
+        if kind in ("threads", "processes"):  # the pool waits for what began
             (tmp_path / "go").touch()
         _thread.interrupt_main()
 

@@ -29,6 +29,7 @@ struct patient {
     double last;       /* seconds of the last chunks; 0: as all */
     int slow;          /* how many those are; 0: 1 */
     uint64_t grows_mb; /* memory per chunk and process */
+    uint64_t gives_mb; /* output of a chunk, packed */
     uint64_t takes_mb; /* above what it finds; 0: 100 */
     double event_kb;   /* and per event */
     int larger;        /* times the events, every other chunk; 0: all are alike */

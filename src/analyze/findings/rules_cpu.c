@@ -157,8 +157,11 @@ void roast__rule_other_threads(const struct roast_rule_input *input,
             input->slices[ROAST_SLICE_reduce] + input->slices[ROAST_SLICE_preprocess] +
             input->slices[ROAST_SLICE_other] + input->slices[ROAST_SLICE_foreign];
     finding->cost_s = NAN;
-    finding->found = other_s >= LIMIT_OTHER_CPU_S &&
-                     other_s * 100 >= LIMIT_OTHER_CPU_PERCENT * own_s;
+    /* threads of Dask and of the monitor always use some: little of the time, but much
+     * of the CPU time of chunks that wait */
+    finding->found =
+        other_s >= LIMIT_OTHER_CPU_S &&
+        roast__percent_of_chunk_time(input, other_s) >= LIMIT_OTHER_CPU_PERCENT;
     roast__set_number(finding, "other", other_s, "s");
     roast__set_number(finding, "own", own_s, "s");
 }

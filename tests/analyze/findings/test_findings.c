@@ -359,6 +359,20 @@ static void test_memory_that_grows(void **state)
     assert_healthy((struct patient){.grows_mb = 1});
 }
 
+/* Workers keep outputs until they are merged. */
+static void test_outputs_are_no_leak(void **state)
+{
+    roast_summary *kept = diagnose((struct patient){.grows_mb = 50, .gives_mb = 50});
+    roast_summary *leak = diagnose((struct patient){.grows_mb = 50, .gives_mb = 5});
+
+    (void)state;
+    assert_says(kept, "memory_leak", "evidence", "outputs of its chunks are 1.05 GB");
+    assert_says(kept, "memory_leak", "advice", "smaller outputs");
+    assert_says(leak, "memory_leak", "advice", "no lists or caches on self; clear");
+    roast_summary_free(kept);
+    roast_summary_free(leak);
+}
+
 /* ---- failures -------------------------------------------------------------------- */
 
 static void fail_chunk(roast_run *run, const char *file)
@@ -516,6 +530,7 @@ int main(void)
         cmocka_unit_test_setup(test_memory_near_its_limit, setup),
         cmocka_unit_test_setup(test_spilling, setup),
         cmocka_unit_test_setup(test_memory_that_grows, setup),
+        cmocka_unit_test_setup(test_outputs_are_no_leak, setup),
         cmocka_unit_test_setup(test_failures_come_first, setup),
         cmocka_unit_test_setup(test_workers_that_died, setup),
         cmocka_unit_test_setup(test_what_saves_more_comes_first, setup),

@@ -515,6 +515,17 @@ static void test_cpu_of_chunks_at_once_is_not_that_of_others(void **state)
     roast_summary_free(summary);
 }
 
+/* What a worker of Dask itself uses is much beside chunks that wait. */
+static void test_a_little_cpu_beside_waiting_chunks_is_not_of_threads(void **state)
+{
+    roast_summary *summary = diagnose_threads(0.5, 5);
+
+    (void)state;
+    assert_metric(summary, other_threads_cpu_seconds, 4);
+    assert_int_equal(finding_row(summary, "other_threads"), -1);
+    roast_summary_free(summary);
+}
+
 /* Twelve outputs of one second each, packed to 50 MB; the client has 300 MB, and grows by
  * so much with each. */
 static roast_summary *diagnose_client(double grows_mb, uint64_t client_pid)
@@ -533,6 +544,8 @@ static roast_summary *diagnose_client(double grows_mb, uint64_t client_pid)
                                       .first = i * 100,
                                       .stop = i * 100 + 100,
                                       .start = i,
+                                      .before_mb = 300,
+                                      .after_mb = 300 + (uint64_t)grows_mb * i,
                                       .duration = 1});
         add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
                                       .sequence = 1 + i,
@@ -560,6 +573,7 @@ static void test_a_client_that_grows_with_the_outputs(void **state)
     roast_summary_free(summary);
     summary = diagnose_client(100, 7); /* chunks run in the client */
     assert_int_equal(finding_row(summary, "client_memory"), -1);
+    assert_says(summary, "memory_leak", "advice", "outputs are merged in this process");
     roast_summary_free(summary);
 }
 
@@ -567,6 +581,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_of_chunks_at_once_is_not_that_of_others),
+        cmocka_unit_test(test_a_little_cpu_beside_waiting_chunks_is_not_of_threads),
         cmocka_unit_test(test_a_client_that_grows_with_the_outputs),
         cmocka_unit_test_setup(test_a_pattern_has_no_holes, setup),
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),
