@@ -34,6 +34,9 @@ enum {
  * shown. */
 enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SAVES_MS = 200, LIMIT_SHOWN_PERCENT = 1 };
 
+/* Processes of a pool take about so long to start and to import coffea; threads do not. */
+enum { LIMIT_PROCESSES_START_S = 2 };
+
 /* What remains of decompressing after files were rewritten with ZSTD, in percent. */
 enum { LIMIT_ZSTD_OF_LZMA_PERCENT = 15, LIMIT_ZSTD_OF_ZLIB_PERCENT = 50 };
 

@@ -172,6 +172,22 @@ static void test_wrong_chunk_sizes(void **state)
         check_problem(&problems[i]);
 }
 
+/* The thread that reads a local file has no core either; storage elsewhere needs none. */
+static void test_local_reads_without_a_core(void **state)
+{
+    roast_summary *local = diagnose((struct patient){
+        .fetch = 0.25, .runqueue = 0.9, .endpoints = endpoint("/data/store", 1000)});
+    roast_summary *far = diagnose((struct patient){
+        .fetch = 0.25, .runqueue = 0.9, .endpoints = endpoint("root://far:1094", 1000)});
+
+    (void)state;
+    assert_int_equal(finding_row(local, "waiting_for_data"), -1);
+    assert_true(finding_row(local, "overloaded") >= 0);
+    assert_true(finding_row(far, "waiting_for_data") >= 0);
+    roast_summary_free(local);
+    roast_summary_free(far);
+}
+
 static void test_slow_reads(void **state)
 {
     const struct problem problems[] = {
@@ -521,6 +537,7 @@ int main(void)
         cmocka_unit_test_setup(test_an_empty_run_has_a_verdict, setup),
         cmocka_unit_test_setup(test_wrong_chunk_sizes, setup),
         cmocka_unit_test_setup(test_slow_reads, setup),
+        cmocka_unit_test_setup(test_local_reads_without_a_core, setup),
         cmocka_unit_test_setup(test_a_list_of_columns_is_never_cut_in_the_middle,
                                setup),
         cmocka_unit_test_setup(test_waiting_clusters, setup),

@@ -285,15 +285,15 @@ static void test_columns_that_were_not_used(void **state)
 /* ---- threads --------------------------------------------------------------------- */
 
 /* Four chunks at a time, blocked for half of their second. */
-static roast_summary *run_a_pool(uint64_t processes, uint64_t at_once)
+static roast_summary *run_a_pool(uint64_t processes, uint64_t at_once, uint32_t chunks)
 {
-    struct patient shape = {.chunks = 40, .gil = processes > 1 ? 0 : 0.5};
+    struct patient shape = {.chunks = (int)chunks, .gil = processes > 1 ? 0 : 0.5};
     struct roast_ladder ladder = ladder_of(&shape, 0.95);
     struct roast_str blob = ladder_blob(&ladder);
     roast_run *run = run_new();
 
     offer(run, 0, 4, 4);
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < chunks; i++) {
         struct frame chunk = {.process = 1 + i % processes,
                               .sequence = i + 1,
                               .first = i * 100,
@@ -312,14 +312,14 @@ static roast_summary *run_a_pool(uint64_t processes, uint64_t at_once)
         add_frame(run, chunk);
         add_frame(run, end);
     }
-    roast_run_finish(run, NS(10));
+    roast_run_finish(run, NS(chunks / 4));
     return diagnose_run(run);
 }
 
 static void test_threads_of_a_pool_block_each_other(void **state)
 {
-    roast_summary *threads = run_a_pool(1, 4);
-    roast_summary *processes = run_a_pool(4, 1);
+    roast_summary *threads = run_a_pool(1, 4, 40);
+    roast_summary *processes = run_a_pool(4, 1, 40);
 
     (void)state;
     assert_says(threads, "gil", "evidence",
@@ -329,6 +329,10 @@ static void test_threads_of_a_pool_block_each_other(void **state)
     assert_int_equal(finding_row(processes, "gil"), -1);
     roast_summary_free(threads);
     roast_summary_free(processes);
+    threads = run_a_pool(1, 4, 12); /* processes take longer to start */
+    assert_metric(threads, gil_wait_seconds, 6);
+    assert_int_equal(finding_row(threads, "gil"), -1);
+    roast_summary_free(threads);
 }
 
 /* A thread with a core may wait for something else then. */
