@@ -281,6 +281,9 @@ def test_missing_file_beside_skipped_chunks(with_gone, tmp_path):
     with roastcoffea.monitor() as run, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         output = runner(files, Faulty(("b", 1000)))
+    (finding,) = (f for f in run.get_metrics()["findings"] if f["id"] == "failures")
+    both = "run failed_items() and failed_fileset(without_items=True)"
+    assert both in finding["advice"]
     with pytest.warns(UserWarning, match=r"failed_fileset\(without_items=True\)"):
         items = run.failed_items()
     with pytest.raises(ValueError, match=r"failed_items\(\), and failed_fileset\(with"):

@@ -165,6 +165,8 @@ static void set_result(const struct roast_rule_input *input,
         [ROAST_RERUN_UNKNOWN] = "run what is missing again",
         [ROAST_RERUN_ITEMS] = "run failed_items()",
         [ROAST_RERUN_FILES] = "run failed_fileset()",
+        [ROAST_RERUN_BOTH] =
+            "run failed_items() and failed_fileset(without_items=True)",
         [ROAST_RERUN_EVERYTHING] =
             ("run everything again (postprocess() may change the output: outputs of "
              "two calls cannot be added after it)"),
@@ -176,7 +178,8 @@ static void set_result(const struct roast_rule_input *input,
 static void set_room(const struct roast_rule_input *input,
                      struct roast_finding *finding, bool resolved)
 {
-    bool items = roast__rerun_way(input->ctx->run) == ROAST_RERUN_ITEMS && !resolved;
+    enum roast_rerun_way way = roast__rerun_way(input->ctx->run);
+    bool items = (way == ROAST_RERUN_ITEMS || way == ROAST_RERUN_BOTH) && !resolved;
     bool threads = roast__threads_per_worker(input->ctx) > 1;
 
     roast__set_text(
