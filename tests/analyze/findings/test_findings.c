@@ -177,8 +177,10 @@ static void test_local_reads_without_a_core(void **state)
 {
     roast_summary *local = diagnose((struct patient){
         .fetch = 0.25, .runqueue = 0.9, .endpoints = endpoint("/data/store", 1000)});
-    roast_summary *far = diagnose((struct patient){
-        .fetch = 0.25, .runqueue = 0.9, .endpoints = endpoint("root://far:1094", 1000)});
+    roast_summary *far =
+        diagnose((struct patient){.fetch = 0.25,
+                                  .runqueue = 0.9,
+                                  .endpoints = endpoint("root://far:1094", 1000)});
 
     (void)state;
     assert_int_equal(finding_row(local, "waiting_for_data"), -1);
@@ -270,7 +272,11 @@ static void test_waiting_clusters(void **state)
          "3.00 s before the first task",
          "import dask.dataframe"},
         {"client_busy", {.after = 5}, "5.00 s without any task", "out of the block"},
-        {"worker_imports", {.import = 0.3}, "12.0 s importing", "--preload"},
+        {"worker_imports", {.import = 3}, "12.0 s importing", "--preload"},
+        {"large_processor",
+         {.unpack = 0.3},
+         "10.8 s unpacking it in 36 chunks",
+         "load them in process()"},
         {"foreign_tasks", {.foreign = 4}, "8.00 s of worker time", "of your own"},
         {"own_cost", {.monitor = 0.06}, "2.40 s at least", "larger chunks"},
     };
