@@ -288,6 +288,18 @@ void roast__rule_large_processor(const struct roast_rule_input *input,
                             "which coffea packs and sends it");
 }
 
+/* Whether all chunks ran in the process of the script: it has no workers to prepare. */
+static bool is_in_client(const struct roast_rule_input *input)
+{
+    const struct roast_attempts *attempts = &input->ctx->run->attempts;
+
+    for (size_t i = 0; i < attempts->process_count; i++) {
+        if (!roast__is_client_process(input->ctx->run, &attempts->processes[i]))
+            return false;
+    }
+    return attempts->process_count > 0;
+}
+
 void roast__rule_worker_imports(const struct roast_rule_input *input,
                                 struct roast_finding *finding)
 {
@@ -299,7 +311,8 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
     double all_s = finding->cost_s;
     finding->cost_s -= unpack_s;
     finding->found = roast__is_significant(input, finding->cost_s) &&
-                     finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s;
+                     finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s &&
+                     !is_in_client(input);
     if (!finding->found)
         return;
     const struct roast_schedule_change imported = {.slices = finding->cost_slices,

@@ -45,14 +45,16 @@ static struct slowest_endpoint find_slowest(const roast_table *endpoints)
     return slowest;
 }
 
-/* The part of waiting for a local file that is no waiting for a core: the thread that
- * reads waits for one as much as that of the chunk. */
-static double with_core(const struct roast_rule_input *input)
+/* The part of waiting for a local file that is no waiting for a core or for the GIL: the
+ * thread that reads waits for them as much as that of the chunk. */
+static double undisturbed(const struct roast_rule_input *input)
 {
+    double gil_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
     double all,
-        runqueue_s = roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+        waits_s = roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all);
 
-    return runqueue_s > 0 && all > runqueue_s ? 1 - runqueue_s / all : 1;
+    waits_s = (waits_s > 0 ? waits_s : 0) + (gil_s > 0 ? gil_s : 0);
+    return all > 0 ? fmax(0, 1 - waits_s / all) : 1;
 }
 
 /* Whether the bytes came from the page cache: local, not from disk, and fast. */
@@ -65,7 +67,7 @@ static bool is_from_cache(const struct roast_rule_input *input,
     bool from_disk = disk_rate * input->wall_s > slowest->bytes / 2; /* NaN: no */
 
     return slowest->is_local && !from_disk &&
-           slowest->wait_s * 1e3 * with_core(input) < LIMIT_CACHED_READ_MS * reads;
+           slowest->wait_s * 1e3 * undisturbed(input) < LIMIT_CACHED_READ_MS * reads;
 }
 
 static void set_wait(struct roast_finding *finding,
@@ -111,7 +113,7 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
     }
     struct slowest_endpoint slowest =
         find_slowest(summary->tables[ROAST_TABLE_endpoints]);
-    double waits_s = finding->cost_s * (slowest.is_local ? with_core(input) : 1);
+    double waits_s = finding->cost_s * (slowest.is_local ? undisturbed(input) : 1);
     finding->found = roast__is_significant(input, waits_s) &&
                      roast__percent_of_chunk_time(input, waits_s) >= LIMIT_WAIT_PERCENT;
     if (!finding->found)

@@ -172,9 +172,12 @@ static void test_wrong_chunk_sizes(void **state)
         check_problem(&problems[i]);
 }
 
-/* The thread that reads a local file has no core either; storage elsewhere needs none. */
+/* The thread that reads a local file has no core and no GIL either; storage elsewhere needs
+ * none. */
 static void test_local_reads_without_a_core(void **state)
 {
+    roast_summary *locked = diagnose((struct patient){
+        .fetch = 0.25, .gil = 0.9, .endpoints = endpoint("/data/store", 1000)});
     roast_summary *local = diagnose((struct patient){
         .fetch = 0.25, .runqueue = 0.9, .endpoints = endpoint("/data/store", 1000)});
     roast_summary *far =
@@ -183,6 +186,9 @@ static void test_local_reads_without_a_core(void **state)
                                   .endpoints = endpoint("root://far:1094", 1000)});
 
     (void)state;
+    assert_int_equal(finding_row(locked, "waiting_for_data"), -1);
+    assert_true(finding_row(locked, "gil") >= 0);
+    roast_summary_free(locked);
     assert_int_equal(finding_row(local, "waiting_for_data"), -1);
     assert_true(finding_row(local, "overloaded") >= 0);
     assert_true(finding_row(far, "waiting_for_data") >= 0);

@@ -530,6 +530,43 @@ static void test_a_little_cpu_beside_waiting_chunks_is_not_of_threads(void **sta
     roast_summary_free(summary);
 }
 
+/* A chunk of 10 s, 3 s of them for imports; the client is the process with pid 7. */
+static roast_summary *diagnose_imports(uint64_t pid)
+{
+    struct roast_ladder ladder = {0};
+    roast_run *run = run_new();
+    struct roast_sample sample = {.worker = roast_str_of("pid-7"),
+                                  .time_ns = RUN_EPOCH_NS + NS(1)};
+
+    set_part(&ladder, ROAST_ITEM_import, 3);
+    set_part(&ladder, ROAST_ITEM_compute, 7);
+    roast_sample_set(&sample, ROAST_SERIES_client_memory, 3e8);
+    assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    offer(run, 0, 1, 1);
+    add_frame(run,
+              (struct frame){
+                  .sequence = 1, .pid = pid, .stop = 100, .start = 3, .duration = 7});
+    add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
+                                  .sequence = 1,
+                                  .pid = pid,
+                                  .task = 10,
+                                  .ladder = ladder_blob(&ladder)});
+    roast_run_finish(run, NS(11));
+    return diagnose_run(run);
+}
+
+static void test_imports_in_the_script_itself_are_not_of_workers(void **state)
+{
+    roast_summary *pool = diagnose_imports(8);
+    roast_summary *script = diagnose_imports(7);
+
+    (void)state;
+    assert_says(pool, "worker_imports", "evidence", "3.00 s importing");
+    assert_int_equal(finding_row(script, "worker_imports"), -1);
+    roast_summary_free(pool);
+    roast_summary_free(script);
+}
+
 /* Twelve outputs of one second each, packed to 50 MB; the client has 300 MB, and grows by
  * so much with each. */
 static roast_summary *diagnose_client(double grows_mb, uint64_t client_pid)
@@ -586,6 +623,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_of_chunks_at_once_is_not_that_of_others),
         cmocka_unit_test(test_a_little_cpu_beside_waiting_chunks_is_not_of_threads),
+        cmocka_unit_test(test_imports_in_the_script_itself_are_not_of_workers),
         cmocka_unit_test(test_a_client_that_grows_with_the_outputs),
         cmocka_unit_test_setup(test_a_pattern_has_no_holes, setup),
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),
