@@ -8,12 +8,13 @@
  *
  * Preprocessing begins when entries of the first file are counted, chunks when the first
  * one is sent: time of the client before that is its own, unless no worker was available
- * yet. A pool has its chunks when preprocessing ends. For the tail see phases.h. A
+ * yet, or others had its threads. A pool has its chunks when preprocessing ends. For the tail see phases.h. A
  * call without output has no merge: all time after its first attempt, except for the
  * tail, is time of its chunks. Every border is clamped between the previous one and the
  * end of the call, so no part is negative. */
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
+#include "analyze/findings/rule_limits.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
@@ -113,6 +114,19 @@ static void add_preprocess(struct wall_account *account, const struct roast_call
     add(account, WAIT, begin, available < counted ? available : counted);
 }
 
+/* Whether tasks of others had the threads before the first chunk of a call was sent. */
+static bool are_held(const struct roast_summary_context *ctx, int64_t ready,
+                     int64_t sent)
+{
+    const struct roast_budget *budget = ctx->budget;
+    double held_s = budget->by_phase[ROAST_PHASE_BEFORE][ROAST_SLICE_foreign] +
+                    budget->by_phase[ROAST_PHASE_BETWEEN][ROAST_SLICE_foreign];
+    double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
+    double offered_s = roast__seconds_between(ready, sent) * budget->offered_s / wall_s;
+
+    return held_s > 0 && held_s * 100 >= LIMIT_HELD_PERCENT * offered_s;
+}
+
 /* When the first chunk was sent, or a pool had it. */
 static int64_t first_sent(const struct roast_summary_context *ctx, int64_t ready,
                           int64_t first)
@@ -148,10 +162,11 @@ static void add_call(struct wall_account *account, const struct roast_call *call
     int64_t tail = roast__time_clamp(tail_ns, first, call->end_ns);
     int64_t last = roast__time_clamp(last_ns, tail, call->end_ns);
     int64_t sent = first_sent(ctx, ready, first);
-    int64_t available =
-        ctx->budget->schedule.shift_count > 0
-            ? roast__time_clamp(available_after(ctx, ready), ready, first)
-            : ready; /* not known */
+    int64_t available = ready; /* where threads are not known */
+    if (ctx->budget->schedule.shift_count > 0)
+        available = roast__time_clamp(available_after(ctx, ready), ready, first);
+    if (sent > available && are_held(ctx, ready, sent))
+        available = sent;
     add(account, WAIT, ready, available);
     add(account, CHUNKS, available > sent ? available : sent, tail);
     add(account, TAIL, tail, last);

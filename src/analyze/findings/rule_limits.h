@@ -18,6 +18,7 @@ enum {
     LIMIT_CLIENT_PERCENT = 10, /* of the client, which may do other work in the block */
     LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it seems busy */
     LIMIT_OWN_PERCENT = 1,         /* of the monitoring itself */
+    LIMIT_HELD_PERCENT = 90,       /* of the threads, by others, while a call waits */
 };
 
 /* Of the time inside chunks. */
@@ -40,9 +41,13 @@ enum { LIMIT_PROCESSES_START_S = 2 };
 /* What remains of decompressing after files were rewritten with ZSTD, in percent. */
 enum { LIMIT_ZSTD_OF_LZMA_PERCENT = 15, LIMIT_ZSTD_OF_ZLIB_PERCENT = 50 };
 
-/* CPU time of threads that are not those of chunks: seconds, and percent of the time
- * inside chunks. */
-enum { LIMIT_OTHER_CPU_S = 2, LIMIT_OTHER_CPU_PERCENT = 25 };
+/* CPU time of threads that are not those of chunks: seconds, and percent of the CPU time
+ * of these, and of the time inside them. */
+enum {
+    LIMIT_OTHER_CPU_S = 2,
+    LIMIT_OTHER_CPU_PERCENT = 25,
+    LIMIT_OTHER_CPU_TIME_PERCENT = 8,
+};
 
 /* Of chunks. */
 enum {

@@ -4,7 +4,6 @@
  * A suggested limit is the largest memory used / LIMIT_ADVISED_PERCENT. */
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
-#include "analyze/linear_fit.h"
 #include "analyze/recorded.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -104,9 +103,7 @@ struct process_memory {
     uint32_t chunks;
     uint32_t seen;
     double output_bytes; /* packed */
-    struct roast_linear_fit all;
-    struct roast_linear_fit
-        later; /* the second half: a cache that fills up has ended */
+    struct roast_growth growth;
 };
 
 /* Whether the attempt counts and has the memory of its process after it. */
@@ -118,21 +115,13 @@ static bool has_memory(const struct roast_rule_input *input, size_t row)
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
 }
 
-static bool grows(const struct process_memory *process)
-{
-    double slope = roast__fit_slope(&process->all);
-
-    return slope > 0 && roast__fit_r2(&process->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
-           roast__fit_slope(&process->later) * 100 >=
-               LIMIT_GROWTH_LATER_PERCENT * slope;
-}
-
 /* Outputs are merged in the client, and wait on workers of Dask until they are merged. */
 static void set_what_grows(const struct roast_rule_input *input,
                            struct roast_finding *finding,
                            const struct process_memory *process, bool is_client)
 {
-    double growth = roast__fit_slope(&process->all) * (process->all.count - 1);
+    double growth =
+        roast__fit_slope(&process->growth.all) * (process->growth.all.count - 1);
 
     if (is_client) {
         finding->advice =
@@ -172,18 +161,18 @@ void roast__rule_memory_leak(const struct roast_rule_input *input,
         double number = process->seen++, bytes = (double)after->values[row];
         double output_bytes = roast__column_number(outputs, row);
         process->output_bytes += output_bytes > 0 ? output_bytes : 0;
-        roast__fit_add(&process->all, number, bytes);
+        roast__fit_add(&process->growth.all, number, bytes);
         if (process->seen * 2 > process->chunks)
-            roast__fit_add(&process->later, number, bytes);
+            roast__fit_add(&process->growth.later, number, bytes);
     }
     double with_chunks = 0, growing = 0, growth = -INFINITY, slope = 0, first = 0;
     size_t largest = 0; /* growth */
     for (size_t i = 0; i < count; i++) {
-        const struct roast_linear_fit *all = &processes[i].all;
+        const struct roast_linear_fit *all = &processes[i].growth.all;
         if (processes[i].chunks < LIMIT_GROWTH_CHUNKS)
             continue;
         with_chunks++;
-        if (!grows(&processes[i]))
+        if (!roast__grows(&processes[i].growth))
             continue;
         growing++;
         if (roast__fit_slope(all) * (all->count - 1) > growth) {

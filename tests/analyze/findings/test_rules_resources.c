@@ -481,7 +481,7 @@ static void test_a_client_without_cpu_does_not_merge(void **state)
 
 /* Two chunks at once in one process of two threads: 10 s each, with so much CPU time of
  * its thread and of the process. */
-static roast_summary *diagnose_threads(double own_s, double process_s)
+static roast_summary *diagnose_threads(double chunk_s, double own_s, double process_s)
 {
     roast_run *run = run_new();
 
@@ -491,28 +491,28 @@ static roast_summary *diagnose_threads(double own_s, double process_s)
                                       .first = i * 100,
                                       .stop = i * 100 + 100,
                                       .start = 1,
-                                      .duration = 10,
+                                      .duration = chunk_s,
                                       .concurrency = 2});
         add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
                                       .sequence = 1 + i,
                                       .task_start = 1,
-                                      .task = 10,
+                                      .task = chunk_s,
                                       .task_cpu = own_s,
                                       .process_cpu = process_s});
     }
-    roast_run_finish(run, NS(12));
+    roast_run_finish(run, NS(chunk_s + 2));
     return diagnose_run(run);
 }
 
 static void test_cpu_of_chunks_at_once_is_not_that_of_others(void **state)
 {
-    roast_summary *summary = diagnose_threads(4, 8);
+    roast_summary *summary = diagnose_threads(10, 4, 8);
 
     (void)state;
     assert_metric(summary, other_threads_cpu_seconds, 0);
     assert_int_equal(finding_row(summary, "other_threads"), -1);
     roast_summary_free(summary);
-    summary = diagnose_threads(4, 20);
+    summary = diagnose_threads(10, 4, 20);
     assert_metric(summary, other_threads_cpu_seconds, 12);
     assert_says(summary, "other_threads", "evidence", "used 12.0 s of CPU time");
     assert_says(summary, "other_threads", "evidence", "themselves 8.00 s");
@@ -522,7 +522,7 @@ static void test_cpu_of_chunks_at_once_is_not_that_of_others(void **state)
 /* What a worker of Dask itself uses is much beside chunks that wait. */
 static void test_a_little_cpu_beside_waiting_chunks_is_not_of_threads(void **state)
 {
-    roast_summary *summary = diagnose_threads(0.5, 5);
+    roast_summary *summary = diagnose_threads(40, 0.5, 5);
 
     (void)state;
     assert_metric(summary, other_threads_cpu_seconds, 4);
