@@ -182,8 +182,12 @@ def test_a_large_processor(warm, tiny_file):
     assert finding["cost_thread_seconds"] >= 10 * 0.4  # two are the first ones
     assert "unpacking it in 10 chunks" in finding["evidence"]
     assert "before the first chunk, in which coffea packs" in finding["evidence"]
-    run.lacks("client_busy")
-    run.lacks("worker_imports")
+    budget = run.metrics["budget"]
+    idle_s = budget["idle_client_between"] + budget["idle_client_after"]
+    busy_s = run.findings.get("client_busy", {}).get("cost_thread_seconds", 0)
+    assert busy_s < idle_s
+    imports_s = run.findings.get("worker_imports", {}).get("cost_thread_seconds", 0)
+    assert imports_s < budget["import"] + budget["dispatch_first"]
 
 
 def test_tasks_of_another_client(warm, tiny_file):
