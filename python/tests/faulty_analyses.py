@@ -44,6 +44,18 @@ class Patient(processor.ProcessorABC):
         return None
 
 
+class Large(Patient):
+    """Takes as long to be packed and unpacked as one with large tables."""
+
+    def __getstate__(self) -> Any:
+        time.sleep(0.6)
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: Any) -> None:
+        time.sleep(0.4)
+        self.__dict__.update(state)
+
+
 class SlowSchema(BaseSchema):
     """Takes a while to build."""
 

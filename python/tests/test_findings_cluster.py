@@ -17,6 +17,7 @@ from distributed import Client
 from clusters import await_until, on_dask, shared_client
 from collector_helpers import EVENTS, fileset_of
 from faulty_analyses import (
+    Large,
     Patient,
     answer_at_once,
     answer_late,
@@ -171,6 +172,22 @@ def test_imports_in_the_block(warm, tiny_file, tmp_path, monkeypatch):
     assert finding["cost_thread_seconds"] >= 3.9
     assert "with 2 threads waiting" in finding["evidence"]
     assert "before the block" in finding["advice"]
+
+
+def test_a_large_processor(warm, tiny_file):
+    """It is packed in the Runner's call and unpacked for each chunk: neither is code of
+    the block, and importing coffea earlier would not help."""
+    run = run_on(warm, tiny_file, Large(rest, 0.1), chunks=12)
+    finding = run.of("large_processor")
+    assert finding["cost_thread_seconds"] >= 10 * 0.4  # two are the first ones
+    assert "unpacking it in 10 chunks" in finding["evidence"]
+    assert "before the first chunk, in which coffea packs" in finding["evidence"]
+    budget = run.metrics["budget"]
+    idle_s = budget["idle_client_between"] + budget["idle_client_after"]
+    busy_s = run.findings.get("client_busy", {}).get("cost_thread_seconds", 0)
+    assert busy_s < idle_s
+    imports_s = run.findings.get("worker_imports", {}).get("cost_thread_seconds", 0)
+    assert imports_s < budget["import"] + budget["dispatch_first"]
 
 
 def test_tasks_of_another_client(warm, tiny_file):

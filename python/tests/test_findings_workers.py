@@ -94,7 +94,7 @@ def run_in_threads(file, analysis):
 
 @needs_schedstat
 def test_threads_of_a_pool_that_fight_for_the_gil(tiny_file):
-    finding = run_in_threads(tiny_file, Patient(keep_the_gil, 0.7)).of("gil")
+    finding = run_in_threads(tiny_file, Patient(keep_the_gil, 1.0)).of("gil")
     assert finding["cost_thread_seconds"] >= 2
     assert "with 2 threads in one process" in finding["evidence"]
     assert "FuturesExecutor(workers=2)" in finding["advice"]

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import warnings
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -280,6 +281,9 @@ def test_missing_file_beside_skipped_chunks(with_gone, tmp_path):
     with roastcoffea.monitor() as run, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         output = runner(files, Faulty(("b", 1000)))
+    (finding,) = (f for f in run.get_metrics()["findings"] if f["id"] == "failures")
+    both = "run failed_items() and failed_fileset(without_items=True)"
+    assert both in finding["advice"]
     with pytest.warns(UserWarning, match=r"failed_fileset\(without_items=True\)"):
         items = run.failed_items()
     with pytest.raises(ValueError, match=r"failed_items\(\), and failed_fileset\(with"):
@@ -334,10 +338,15 @@ def test_killed_worker_of_a_pool(fileset, truth):
     check(truth, runner_of(iterative())(items, Counting()))
 
 
-@pytest.mark.parametrize("kind", ["iterative", "threads", "dask"])
+@pytest.mark.parametrize("kind", ["iterative", "threads", "processes", "dask"])
 def test_ctrl_c(kind, fileset, truth, tmp_path, request):
     """Nothing of an interrupted call is in a result."""
-    made = {"iterative": iterative, "threads": threads}
+    pool = ProcessPoolExecutor
+    made = {
+        "iterative": iterative,
+        "threads": threads,
+        "processes": lambda: processes(pool),
+    }
     executor = (
         made[kind]() if kind in made else on_dask(request.getfixturevalue("client"))
     )
@@ -346,7 +355,7 @@ def test_ctrl_c(kind, fileset, truth, tmp_path, request):
     def interrupt():
         while not (tmp_path / "here").exists():
             threading.Event().wait(0.01)
-        if kind == "threads":  # its pool waits for what began
+        if kind in ("threads", "processes"):  # the pool waits for what began
             (tmp_path / "go").touch()
         _thread.interrupt_main()
 

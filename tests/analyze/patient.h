@@ -17,7 +17,8 @@ struct patient {
     uint64_t limit;                            /* of memory, in bytes; 0: none */
     double form;                               /* seconds of a chunk; 0: 0.05 */
     double compute;                            /* 0: 1 */
-    double fetch, decompress, import, monitor; /* more of them */
+    double fetch, decompress, unpack, monitor; /* more of them */
+    double import;                             /* in the first chunk of each thread */
     double runqueue, blocked, gil, gc;         /* inside compute */
     double joined;                             /* all but the first worker */
     double begin;                              /* of the first chunk; 0: 0.1 */
@@ -29,6 +30,7 @@ struct patient {
     double last;       /* seconds of the last chunks; 0: as all */
     int slow;          /* how many those are; 0: 1 */
     uint64_t grows_mb; /* memory per chunk and process */
+    uint64_t gives_mb; /* output of a chunk, packed */
     uint64_t takes_mb; /* above what it finds; 0: 100 */
     double event_kb;   /* and per event */
     int larger;        /* times the events, every other chunk; 0: all are alike */
@@ -52,7 +54,7 @@ static inline struct roast_ladder ladder_of(const struct patient *p, double comp
 {
     struct roast_ladder ladder = {0};
 
-    set_part(&ladder, ROAST_ITEM_import, p->import);
+    set_part(&ladder, ROAST_ITEM_import, p->unpack);
     set_part(&ladder, ROAST_ITEM_open, 0);
     set_part(&ladder, ROAST_ITEM_form, or_else(p->form, 0.05));
     set_part(&ladder, ROAST_ITEM_fetch, p->fetch);

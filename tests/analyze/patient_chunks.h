@@ -54,6 +54,7 @@ static inline double add_patient_chunk(roast_run *run, const struct patient *p, 
                         .task = seconds,
                         .task_cpu =
                             seconds - p->runqueue - p->blocked - p->gil - p->fetch,
+                        .output_bytes = p->gives_mb << 20,
                         .ladder = ladder};
     const struct roast_task task = {.prefix = roast_str_of("Processor"),
                                     .worker = roast_str_of(worker_named(worker)),

@@ -24,7 +24,10 @@ static inline double add_patient_chunks(roast_run *run, const struct patient *p)
     int threads = (int)(or_else(p->workers, 2) * or_else(p->threads, 2));
     struct roast_ladder ladder = ladder_of(p, or_else(p->compute, 1));
     struct roast_ladder longer = ladder_of(p, or_else(p->last, 1));
+    struct roast_ladder first = ladder;
+    set_part(&first, ROAST_ITEM_import, p->unpack + p->import);
     struct roast_str usual = ladder_blob(&ladder);
+    struct roast_str importing = p->import > 0 ? ladder_blob(&first) : usual;
     double seconds = seconds_of(&ladder), ends = 0;
 
     for (int i = 0; i < chunks; i++) {
@@ -32,8 +35,16 @@ static inline double add_patient_chunks(roast_run *run, const struct patient *p)
         int wave = i / threads;
         double start =
             or_else(p->begin, 0.1) + wave * (seconds + p->gap + p->starved) + p->gap;
-        double end = add_patient_chunk(run, p, i, other ? ladder_blob(&longer) : usual,
-                                       start, other ? seconds_of(&longer) : seconds);
+        if (wave > 0)
+            start += p->import;
+        double end = add_patient_chunk(run, p, i,
+                                       other       ? ladder_blob(&longer)
+                                       : wave == 0 ? importing
+                                                   : usual,
+                                       start,
+                                       other       ? seconds_of(&longer)
+                                       : wave == 0 ? seconds + p->import
+                                                   : seconds);
         ends = end > ends ? end : ends;
     }
     return ends;

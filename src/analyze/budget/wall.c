@@ -6,13 +6,15 @@
  *
  * What the client did itself (client_times.h) is taken out of all of them.
  *
- * Preprocessing begins when entries of the first file are counted: time of the client
- * before that is its own, unless available was no worker yet. For the tail see phases.h. A
+ * Preprocessing begins when entries of the first file are counted, chunks when the first
+ * one is sent: time of the client before that is its own, unless no worker was available
+ * yet, or others had its threads. A pool has its chunks when preprocessing ends. For the tail see phases.h. A
  * call without output has no merge: all time after its first attempt, except for the
  * tail, is time of its chunks. Every border is clamped between the previous one and the
  * end of the call, so no part is negative. */
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
+#include "analyze/findings/rule_limits.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
@@ -73,6 +75,19 @@ static void add(struct wall_account *account, enum wall part, int64_t from_ns,
     add_whole(account, part, from_ns, to_ns);
 }
 
+/* When the first thread after a time was available. */
+static int64_t available_after(const struct roast_summary_context *ctx, int64_t time_ns)
+{
+    int64_t available = INT64_MAX;
+
+    for (size_t i = 0; i < ctx->budget->schedule.shift_count; i++) {
+        const struct roast_shift *shift = &ctx->budget->schedule.shifts[i];
+        if (shift->threads > 0 && shift->to_ns > time_ns && shift->from_ns < available)
+            available = shift->from_ns;
+    }
+    return available;
+}
+
 /* The preprocessing phases of the budget, and before them the time without any worker.
  * Calls and intervals are sorted by time: *next is the first interval that this call or
  * a later one may overlap. */
@@ -95,20 +110,47 @@ static void add_preprocess(struct wall_account *account, const struct roast_call
         add(account, PREPROCESS, from_ns, to_ns < ready ? to_ns : ready);
         counted = from_ns < counted ? from_ns : counted;
     }
-    /* When the first thread was available. */
-    int64_t available = INT64_MAX;
-    for (size_t i = 0; i < ctx->budget->schedule.shift_count; i++) {
-        const struct roast_shift *shift = &ctx->budget->schedule.shifts[i];
-        if (shift->threads > 0 && shift->to_ns > begin && shift->from_ns < available)
-            available = shift->from_ns;
-    }
+    int64_t available = available_after(ctx, begin);
     add(account, WAIT, begin, available < counted ? available : counted);
+}
+
+/* Whether tasks of others had the threads before the first chunk of a call was sent. */
+static bool are_held(const struct roast_summary_context *ctx, int64_t ready,
+                     int64_t sent)
+{
+    const struct roast_budget *budget = ctx->budget;
+    double held_s = budget->by_phase[ROAST_PHASE_BEFORE][ROAST_SLICE_foreign] +
+                    budget->by_phase[ROAST_PHASE_BETWEEN][ROAST_SLICE_foreign];
+    double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
+    double offered_s = roast__seconds_between(ready, sent) * budget->offered_s / wall_s;
+
+    return held_s > 0 && held_s * 100 >= LIMIT_HELD_PERCENT * offered_s;
+}
+
+/* When the first chunk was sent, or a pool had it. */
+static int64_t first_sent(const struct roast_summary_context *ctx, int64_t ready,
+                          int64_t first)
+{
+    const struct roast_phases *phases = &ctx->budget->phases;
+    const struct roast_offer *offer = roast__run_offer_at(ctx->run, first);
+
+    if (!ctx->budget->schedule.has_scheduler) /* a single worker is the client itself */
+        return offer && offer->workers > 1 ? ready : first;
+    for (size_t i = 0; i < phases->count; i++) {
+        enum roast_phase phase = phases->intervals[i].phase;
+        int64_t to_ns =
+            i + 1 < phases->count ? phases->intervals[i + 1].from_ns : first;
+        if (to_ns > ready && (phase == ROAST_PHASE_CHUNKS || phase == ROAST_PHASE_TAIL))
+            return roast__time_clamp(phases->intervals[i].from_ns, ready, first);
+    }
+    return first;
 }
 
 /* The tail is that of the budget; if the threads are not known, there is none. */
 static void add_call(struct wall_account *account, const struct roast_call *call,
                      const struct attempts_of_call *work,
-                     const struct roast_tail *known, const struct roast_run *run)
+                     const struct roast_tail *known,
+                     const struct roast_summary_context *ctx)
 {
     int64_t ready = call->preprocess_end_ns;
     int64_t tail_ns = known->any ? known->from_ns : work->end_ns;
@@ -119,10 +161,14 @@ static void add_call(struct wall_account *account, const struct roast_call *call
     int64_t first = roast__time_clamp(work->first_ns, ready, call->end_ns);
     int64_t tail = roast__time_clamp(tail_ns, first, call->end_ns);
     int64_t last = roast__time_clamp(last_ns, tail, call->end_ns);
-    const struct roast_offer *offer = roast__run_offer_at(run, first);
-    if (offer && offer->workers > 1) /* a single worker is the client itself */
-        add(account, WAIT, ready, first);
-    add(account, CHUNKS, first, tail);
+    int64_t sent = first_sent(ctx, ready, first);
+    int64_t available = ready; /* where threads are not known */
+    if (ctx->budget->schedule.shift_count > 0)
+        available = roast__time_clamp(available_after(ctx, ready), ready, first);
+    if (sent > available && are_held(ctx, ready, sent))
+        available = sent;
+    add(account, WAIT, ready, available);
+    add(account, CHUNKS, available > sent ? available : sent, tail);
     add(account, TAIL, tail, last);
     add(account, call->returned ? MERGE : CHUNKS, last, call->end_ns);
 }
@@ -162,7 +208,7 @@ void roast__summarize_wall(const struct roast_summary_context *ctx)
     for (size_t i = 0; done && i < calls.count; i++) {
         const struct roast_call *call = &calls.calls[i];
         add_preprocess(&account, call, ctx, &interval);
-        add_call(&account, call, &work[i], &ctx->budget->phases.tails[i], run);
+        add_call(&account, call, &work[i], &ctx->budget->phases.tails[i], ctx);
     }
     for (size_t i = 0; i < account.client->count; i++) {
         const struct roast_client_time *own = &account.client->items[i];

@@ -99,6 +99,19 @@ double roast__percent_of_chunk_time(const struct roast_rule_input *input,
     return input->chunk_time_s > 0 ? seconds / input->chunk_time_s * 100 : NAN;
 }
 
+double roast__split_part(const struct roast_rule_input *input, int part, double *all)
+{
+    const roast_table *split = input->ctx->summary->tables[ROAST_TABLE_chunk_split];
+
+    *all = 0;
+    for (int col = ROAST_COL_chunk_split_on_cpu; col <= ROAST_COL_chunk_split_waiting;
+         col++) {
+        double seconds = roast_table_number(split, 0, col);
+        *all += isnan(seconds) ? 0 : seconds;
+    }
+    return roast_table_number(split, 0, part);
+}
+
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric)
 {

@@ -72,6 +72,9 @@ double roast__waits_for(const struct roast_rule_input *input, enum roast_slice k
 double roast__percent_of_chunk_time(const struct roast_rule_input *input,
                                     double seconds);
 
+/* Seconds inside chunks of a column of the table `chunk_split`, and of all of them. */
+double roast__split_part(const struct roast_rule_input *input, int part, double *all);
+
 /* A metric; NaN: absent. */
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric);

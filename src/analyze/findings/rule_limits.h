@@ -35,12 +35,19 @@ enum {
  * shown. */
 enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SAVES_MS = 200, LIMIT_SHOWN_PERCENT = 1 };
 
+/* Processes of a pool take about so long to start and to import coffea; threads do not. */
+enum { LIMIT_PROCESSES_START_S = 2 };
+
 /* What remains of decompressing after files were rewritten with ZSTD, in percent. */
 enum { LIMIT_ZSTD_OF_LZMA_PERCENT = 15, LIMIT_ZSTD_OF_ZLIB_PERCENT = 50 };
 
 /* CPU time of threads that are not those of chunks: seconds, and percent of the CPU time
- * of these. */
-enum { LIMIT_OTHER_CPU_S = 2, LIMIT_OTHER_CPU_PERCENT = 25 };
+ * of these, and of the time inside them. */
+enum {
+    LIMIT_OTHER_CPU_S = 2,
+    LIMIT_OTHER_CPU_PERCENT = 25,
+    LIMIT_OTHER_CPU_TIME_PERCENT = 8,
+};
 
 /* Of chunks. */
 enum {
@@ -60,9 +67,10 @@ enum {
     LIMIT_ADVISED_PERCENT = 60, /* of the limit, after the change */
     LIMIT_GROWTH_PERCENT = 25,  /* of what a process began with */
     LIMIT_GROWTH_MB = 100,
-    LIMIT_GROWTH_R2_PERCENT = 64,    /* of it follows the number of chunks done */
-    LIMIT_GROWTH_LATER_PERCENT = 50, /* of its slope, over the second half of them */
-    LIMIT_GROWTH_CHUNKS = 6,         /* per process */
+    LIMIT_GROWTH_R2_PERCENT = 64,      /* of it follows the number of chunks done */
+    LIMIT_GROWTH_LATER_PERCENT = 50,   /* of its slope, over the second half of them */
+    LIMIT_GROWTH_CHUNKS = 6,           /* per process */
+    LIMIT_GROWTH_OUTPUTS_PERCENT = 50, /* of the growth, by packed outputs */
     LIMIT_SPILLED_MB = 10,
     LIMIT_CLIENT_GROWTH_MB = 200, /* of the client, while outputs arrive */
     LIMIT_CLIENT_SAMPLES = 6,     /* meanwhile */

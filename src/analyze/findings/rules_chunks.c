@@ -266,7 +266,8 @@ void roast__rule_tasks_too_short(const struct roast_rule_input *input,
                       ? input->best_size
                       : roast__round_size(fmin(usual, model->events / model->threads));
     finding->saves_s = saved_by(input, size);
-    finding->found = size > model->current_size && finding->saves_s > 0 &&
+    finding->found = size > model->current_size &&
+                     roast__saves_enough(input, finding->saves_s) &&
                      roast__chunk_model_fits(model, size);
     roast__set_count(finding, "chunks", tasks.count, "chunk");
     set_chunksizes(input, finding, size);

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules_cluster.c - rules about worker time outside chunks: late workers, merging, waiting
  * for the client, imports, tasks of other users. */
+#include "analyze/calls.h"
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
+#include "analyze/formulas.h"
+#include "analyze/record_iter.h"
+#include "analyze/recorded.h"
+#include "base/mem.h"
+#include "roast/ladder.h"
 
 static double phase_seconds(const struct roast_rule_input *input,
                             enum roast_phase phase)
@@ -119,12 +125,51 @@ void roast__rule_client_imports(const struct roast_rule_input *input,
         "what it computes for the next run";
 }
 
+/* What passes inside calls of the Runner between preprocessing and the first chunk: coffea
+ * packs the processor and plans. */
+struct planning {
+    double wall_s;
+    double idle_s; /* of threads */
+};
+
+static struct planning find_planning(const struct roast_rule_input *input)
+{
+    const struct roast_phases *phases = &input->ctx->budget->phases;
+    struct planning planning = {0};
+    struct roast_calls calls = {0};
+
+    if (!roast__calls_find(&calls, input->ctx->run))
+        input->ctx->summary->failed = true;
+    for (size_t i = 0; i + 1 < phases->count; i++) {
+        const struct roast_phase_interval *interval = &phases->intervals[i];
+        double length_s =
+            roast__seconds_between(interval->from_ns, interval[1].from_ns);
+        for (size_t k = 0; interval->phase == ROAST_PHASE_BETWEEN && k < calls.count;
+             k++) {
+            const struct roast_call *call = &calls.calls[k];
+            int64_t from_ns = roast__time_clamp(call->preprocess_end_ns,
+                                                interval->from_ns, interval[1].from_ns);
+            int64_t to_ns =
+                roast__time_clamp(call->end_ns, from_ns, interval[1].from_ns);
+            double inside_s = roast__seconds_between(from_ns, to_ns);
+            planning.wall_s += inside_s;
+            if (inside_s > 0)
+                planning.idle_s += interval->idle_s * inside_s / length_s;
+        }
+    }
+    roast__calls_release(&calls);
+    return planning;
+}
+
 void roast__rule_client_busy(const struct roast_rule_input *input,
                              struct roast_finding *finding)
 {
+    struct planning planning = find_planning(input);
+
     roast__add_cost(input, finding, ROAST_SLICE_idle_client_between);
     roast__add_cost(input, finding, ROAST_SLICE_idle_client_after);
-    finding->saves_s = phase_seconds(input, ROAST_PHASE_BETWEEN) +
+    finding->cost_s -= planning.idle_s;
+    finding->saves_s = phase_seconds(input, ROAST_PHASE_BETWEEN) - planning.wall_s +
                        phase_seconds(input, ROAST_PHASE_AFTER);
     finding->found = is_long_phase(input, finding, LIMIT_CLIENT_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
@@ -187,18 +232,96 @@ void roast__rule_preprocessing(const struct roast_rule_input *input,
 
 /* ---- workers --------------------------------------------------------------------- */
 
+/* Chunks that are not the first of their process have nothing to import any more: these
+ * seconds of theirs only unpack the processor. */
+struct unpacking {
+    double seconds;
+    double chunks;
+};
+
+static struct unpacking find_unpacking(const struct roast_rule_input *input)
+{
+    const struct roast_run *run = input->ctx->run;
+    int64_t *ends_ns = roast__first_chunk_ends(input->ctx);
+    struct unpacking unpacking = {0};
+
+    input->ctx->summary->failed |= !ends_ns;
+    for (size_t row = 0; ends_ns && row < run->attempts.count; row++) {
+        struct roast_ladder ladder;
+        roast_record rec;
+        int64_t times[2];
+        if (!roast__is_chunk(input->ctx, row) ||
+            !roast__attempt_times(&run->attempts, row, &times[0], &times[1]) ||
+            times[0] < ends_ns[run->attempts.process[row]])
+            continue;
+        (void)roast__attempt_fields(run, row, ROAST_FIELD_BIT(ladder), &rec);
+        if (!roast_record_has(&rec, ROAST_FIELD_ladder) ||
+            roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) < 0)
+            continue;
+        unpacking.seconds += (double)ladder.values[ROAST_ITEM_import] / 1e9;
+        unpacking.chunks++;
+    }
+    roast__free(ends_ns);
+    return unpacking;
+}
+
+void roast__rule_large_processor(const struct roast_rule_input *input,
+                                 struct roast_finding *finding)
+{
+    struct unpacking unpacking = find_unpacking(input);
+    struct planning planning = find_planning(input);
+
+    finding->cost_slices = UINT64_C(1) << ROAST_SLICE_import;
+    finding->cost_s = unpacking.seconds;
+    finding->found = roast__is_significant(input, unpacking.seconds);
+    if (!finding->found)
+        return;
+    const struct roast_schedule_change small = {
+        .slices = finding->cost_slices,
+        .part = fmin(1, unpacking.seconds / input->slices[ROAST_SLICE_import])};
+    finding->saves_s = roast__saves(input, &small);
+    roast__set_number(finding, "unpack", unpacking.seconds, "s");
+    roast__set_count(finding, "chunks", unpacking.chunks, "chunk");
+    if (planning.wall_s * 1e3 < LIMIT_PHASE_MS)
+        return;
+    roast__set_number(finding, "before", planning.wall_s, "s");
+    roast__set_from_pattern(finding, "packing",
+                            "; {before} without any task before the first chunk, in "
+                            "which coffea packs and sends it");
+}
+
+/* Whether all chunks ran in the process of the script: it has no workers to prepare. */
+static bool is_in_client(const struct roast_rule_input *input)
+{
+    const struct roast_attempts *attempts = &input->ctx->run->attempts;
+
+    for (size_t i = 0; i < attempts->process_count; i++) {
+        if (!roast__is_client_process(input->ctx->run, &attempts->processes[i]))
+            return false;
+    }
+    return attempts->process_count > 0;
+}
+
 void roast__rule_worker_imports(const struct roast_rule_input *input,
                                 struct roast_finding *finding)
 {
+    double unpack_s = find_unpacking(input).seconds;
+    double imports_s = input->slices[ROAST_SLICE_import] - unpack_s;
+
     roast__add_cost(input, finding, ROAST_SLICE_import);
     roast__add_cost(input, finding, ROAST_SLICE_dispatch_first);
+    double all_s = finding->cost_s;
+    finding->cost_s -= unpack_s;
     finding->found = roast__is_significant(input, finding->cost_s) &&
-                     finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s;
+                     finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s &&
+                     !is_in_client(input);
     if (!finding->found)
         return;
-    finding->saves_s = roast__saves_cost(input, finding);
+    const struct roast_schedule_change imported = {.slices = finding->cost_slices,
+                                                   .part = finding->cost_s / all_s};
+    finding->saves_s = roast__saves(input, &imported);
     finding->saves_next_run = true;
-    roast__set_number(finding, "imports", input->slices[ROAST_SLICE_import], "s");
+    roast__set_number(finding, "imports", imports_s, "s");
     roast__set_number(finding, "contact", input->slices[ROAST_SLICE_dispatch_first],
                       "s");
     roast__set_count(finding, "workers",

@@ -10,20 +10,6 @@
 /* All slices of a chunk. */
 static const uint64_t chunk_slices = (UINT64_C(2) << ROAST_SLICE_result) - 1;
 
-/* Seconds of one part of the split, and of all of it. */
-static double split_part(const struct roast_rule_input *input, int part, double *all)
-{
-    const roast_table *split = input->ctx->summary->tables[ROAST_TABLE_chunk_split];
-
-    *all = 0;
-    for (int col = ROAST_COL_chunk_split_on_cpu; col <= ROAST_COL_chunk_split_waiting;
-         col++) {
-        double seconds = roast_table_number(split, 0, col);
-        *all += isnan(seconds) ? 0 : seconds;
-    }
-    return roast_table_number(split, 0, part);
-}
-
 /* ---- threads --------------------------------------------------------------------- */
 
 /* CPUs that a process may use, from its facts; NaN: not known. */
@@ -72,7 +58,7 @@ static double saves_without_gil(const struct roast_rule_input *input)
 {
     const struct roast_schedule_change change = {.times = UINT64_C(1)
                                                           << ROAST_ITEM_gil_wait};
-    double all, on_cpu_s = split_part(input, ROAST_COL_chunk_split_on_cpu, &all);
+    double all, on_cpu_s = roast__split_part(input, ROAST_COL_chunk_split_on_cpu, &all);
     double saves_s = roast__saves(input, &change);
     double chunks_s =
         *input->schedule ? roast__schedule_model_wall(*input->schedule) : 0;
@@ -86,7 +72,8 @@ void roast__rule_gil(const struct roast_rule_input *input,
     double waited_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
     double percent = roast__percent_of_chunk_time(input, waited_s);
     double workers = roast__input_metric(input, ROAST_METRIC_peak_workers);
-    double all, runqueue_s = split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+    double all,
+        runqueue_s = roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all);
 
     /* a thread without a core does not run into the GIL */
     if (!(waited_s * 100 >= LIMIT_GIL_PERCENT * (all - runqueue_s)) ||
@@ -98,7 +85,8 @@ void roast__rule_gil(const struct roast_rule_input *input,
     finding->cost_slices = chunk_slices;
     finding->cost_s = waited_s;
     finding->saves_s = saves_without_gil(input);
-    finding->found = roast__saves_enough(input, finding->saves_s);
+    finding->found = roast__saves_enough(input, finding->saves_s) &&
+                     (input->on_cluster || finding->saves_s >= LIMIT_PROCESSES_START_S);
     roast__set_number(finding, "waited", waited_s, "s");
     roast__set_number(finding, "percent", percent, "%");
     roast__set_number(finding, "threads", threads, "");
@@ -118,7 +106,8 @@ void roast__rule_gil(const struct roast_rule_input *input,
 void roast__rule_overloaded(const struct roast_rule_input *input,
                             struct roast_finding *finding)
 {
-    double all, runqueue = split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+    double all,
+        runqueue = roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all);
     const roast_table *hosts = input->ctx->summary->tables[ROAST_TABLE_per_host];
     const struct roast_run *run = input->ctx->run;
     bool on_client_host =
@@ -159,8 +148,12 @@ void roast__rule_other_threads(const struct roast_rule_input *input,
             input->slices[ROAST_SLICE_reduce] + input->slices[ROAST_SLICE_preprocess] +
             input->slices[ROAST_SLICE_other] + input->slices[ROAST_SLICE_foreign];
     finding->cost_s = NAN;
-    finding->found = other_s >= LIMIT_OTHER_CPU_S &&
-                     other_s * 100 >= LIMIT_OTHER_CPU_PERCENT * own_s;
+    /* threads of Dask and of the monitor always use some: little of the time, but much
+     * of the CPU time of chunks that wait */
+    finding->found =
+        other_s >= LIMIT_OTHER_CPU_S &&
+        other_s * 100 >= LIMIT_OTHER_CPU_PERCENT * own_s &&
+        roast__percent_of_chunk_time(input, other_s) >= LIMIT_OTHER_CPU_TIME_PERCENT;
     roast__set_number(finding, "other", other_s, "s");
     roast__set_number(finding, "own", own_s, "s");
 }

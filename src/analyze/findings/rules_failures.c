@@ -165,6 +165,8 @@ static void set_result(const struct roast_rule_input *input,
         [ROAST_RERUN_UNKNOWN] = "run what is missing again",
         [ROAST_RERUN_ITEMS] = "run failed_items()",
         [ROAST_RERUN_FILES] = "run failed_fileset()",
+        [ROAST_RERUN_BOTH] =
+            "run failed_items() and failed_fileset(without_items=True)",
         [ROAST_RERUN_EVERYTHING] =
             ("run everything again (postprocess() may change the output: outputs of "
              "two calls cannot be added after it)"),
@@ -266,7 +268,8 @@ void roast__rule_failures(const struct roast_rule_input *input,
     set_result(input, finding, way);
     enum cause cause = cause_of(input, table, first);
     if (cause == OUT_OF_MEMORY)
-        set_room(input, finding, way == ROAST_RERUN_ITEMS && !resolved);
+        set_room(input, finding,
+                 (way == ROAST_RERUN_ITEMS || way == ROAST_RERUN_BOTH) && !resolved);
     finding->advice = advice_of(cause, resolved);
 }
 

@@ -4,6 +4,7 @@
  * A suggested limit is the largest memory used / LIMIT_ADVISED_PERCENT. */
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
+#include "analyze/recorded.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/series.h"
@@ -101,6 +102,7 @@ void roast__rule_memory_pressure(const struct roast_rule_input *input,
 struct process_memory {
     uint32_t chunks;
     uint32_t seen;
+    double output_bytes; /* packed */
     struct roast_growth growth;
 };
 
@@ -111,6 +113,29 @@ static bool has_memory(const struct roast_rule_input *input, size_t row)
 
     return input->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
+}
+
+/* Outputs are merged in the client, and wait on workers of Dask until they are merged. */
+static void set_what_grows(const struct roast_rule_input *input,
+                           struct roast_finding *finding,
+                           const struct process_memory *process, bool is_client)
+{
+    double growth =
+        roast__fit_slope(&process->growth.all) * (process->growth.all.count - 1);
+
+    if (is_client) {
+        finding->advice =
+            "outputs are merged in this process: if they grow with the events, write "
+            "columns to files in process(); else keep no data of a chunk after it: no "
+            "lists or caches on self";
+    } else if (input->on_cluster &&
+               process->output_bytes * 100 >= LIMIT_GROWTH_OUTPUTS_PERCENT * growth) {
+        roast__set_number(finding, "bytes", process->output_bytes, "B");
+        roast__set_from_pattern(finding, "outputs",
+                                "; the outputs of its chunks are {bytes} packed");
+        finding->advice = "smaller outputs: fewer bins and axes, no columns; workers "
+                          "keep them until they are merged";
+    }
 }
 
 void roast__rule_memory_leak(const struct roast_rule_input *input,
@@ -126,6 +151,7 @@ void roast__rule_memory_leak(const struct roast_rule_input *input,
     }
     const struct roast_attempts *attempts = &input->ctx->run->attempts;
     const struct roast_column *after = &attempts->columns[ROAST_COLUMN_rss_after_bytes];
+    const struct roast_column *outputs = &attempts->columns[ROAST_COLUMN_output_bytes];
     for (size_t row = 0; row < attempts->count; row++)
         processes[attempts->process[row]].chunks += has_memory(input, row);
     for (size_t row = 0; row < attempts->count; row++) {
@@ -133,11 +159,14 @@ void roast__rule_memory_leak(const struct roast_rule_input *input,
         if (!has_memory(input, row))
             continue;
         double number = process->seen++, bytes = (double)after->values[row];
+        double output_bytes = roast__column_number(outputs, row);
+        process->output_bytes += output_bytes > 0 ? output_bytes : 0;
         roast__fit_add(&process->growth.all, number, bytes);
         if (process->seen * 2 > process->chunks)
             roast__fit_add(&process->growth.later, number, bytes);
     }
     double with_chunks = 0, growing = 0, growth = -INFINITY, slope = 0, first = 0;
+    size_t largest = 0; /* growth */
     for (size_t i = 0; i < count; i++) {
         const struct roast_linear_fit *all = &processes[i].growth.all;
         if (processes[i].chunks < LIMIT_GROWTH_CHUNKS)
@@ -150,6 +179,7 @@ void roast__rule_memory_leak(const struct roast_rule_input *input,
             slope = roast__fit_slope(all);
             growth = slope * (all->count - 1);
             first = roast__fit_at(all, 0);
+            largest = i;
         }
     }
     /* One of many processes may grow by chance; a leak shows in most of them. */
@@ -162,6 +192,10 @@ void roast__rule_memory_leak(const struct roast_rule_input *input,
     roast__set_number(finding, "first", first, "B");
     roast__set_number(finding, "growing", growing, "");
     roast__set_number(finding, "processes", with_chunks, "");
+    if (finding->found)
+        set_what_grows(
+            input, finding, &processes[largest],
+            roast__is_client_process(input->ctx->run, &attempts->processes[largest]));
     roast__free(processes);
 }
 

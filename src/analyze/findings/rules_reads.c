@@ -18,6 +18,7 @@ struct slowest_endpoint {
     double wait_s;
     double bytes;
     bool is_most; /* of the wait for all endpoints */
+    bool is_local;
 };
 
 static struct slowest_endpoint find_slowest(const roast_table *endpoints)
@@ -37,23 +38,36 @@ static struct slowest_endpoint find_slowest(const roast_table *endpoints)
     slowest.bytes =
         roast_table_number(endpoints, slowest.row, ROAST_COL_endpoints_bytes);
     slowest.is_most = roast_table_rows(endpoints) == 1 || slowest.wait_s * 2 > all_s;
+    struct roast_str name =
+        roast_table_text(endpoints, slowest.row, ROAST_COL_endpoints_endpoint);
+    slowest.is_local =
+        name.size_bytes > 0 && (name.data[0] == '/' || name.data[0] == '.');
     return slowest;
+}
+
+/* The part of waiting for a local file that is no waiting for a core or for the GIL: the
+ * thread that reads waits for them as much as that of the chunk. */
+static double undisturbed(const struct roast_rule_input *input)
+{
+    double gil_s = roast__input_metric(input, ROAST_METRIC_gil_wait_seconds);
+    double all,
+        waits_s = roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+
+    waits_s = (waits_s > 0 ? waits_s : 0) + (gil_s > 0 ? gil_s : 0);
+    return all > 0 ? fmax(0, 1 - waits_s / all) : 1;
 }
 
 /* Whether the bytes came from the page cache: local, not from disk, and fast. */
 static bool is_from_cache(const struct roast_rule_input *input,
                           const struct slowest_endpoint *slowest)
 {
-    struct roast_str name = roast_table_text(slowest->endpoints, slowest->row,
-                                             ROAST_COL_endpoints_endpoint);
     double reads = roast_table_number(slowest->endpoints, slowest->row,
                                       ROAST_COL_endpoints_ranges);
     double disk_rate = roast__input_metric(input, ROAST_METRIC_disk_read_bps_avg);
-    bool is_local = name.size_bytes > 0 && (name.data[0] == '/' || name.data[0] == '.');
     bool from_disk = disk_rate * input->wall_s > slowest->bytes / 2; /* NaN: no */
 
-    return is_local && !from_disk &&
-           slowest->wait_s * 1e3 < LIMIT_CACHED_READ_MS * reads;
+    return slowest->is_local && !from_disk &&
+           slowest->wait_s * 1e3 * undisturbed(input) < LIMIT_CACHED_READ_MS * reads;
 }
 
 static void set_wait(struct roast_finding *finding,
@@ -97,9 +111,11 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
         finding->cost_slices |=
             UINT64_C(1) << ROAST_SLICE_open | UINT64_C(1) << ROAST_SLICE_form;
     }
-    finding->found =
-        roast__is_significant(input, finding->cost_s) &&
-        roast__percent_of_chunk_time(input, finding->cost_s) >= LIMIT_WAIT_PERCENT;
+    struct slowest_endpoint slowest =
+        find_slowest(summary->tables[ROAST_TABLE_endpoints]);
+    double waits_s = finding->cost_s * (slowest.is_local ? undisturbed(input) : 1);
+    finding->found = roast__is_significant(input, waits_s) &&
+                     roast__percent_of_chunk_time(input, waits_s) >= LIMIT_WAIT_PERCENT;
     if (!finding->found)
         return;
     const struct roast_schedule_change near = {
@@ -107,8 +123,6 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
         .times = UINT64_C(1) << ROAST_ITEM_storage_wait};
     finding->saves_s = roast__saves(input, &near);
     roast__set_number(finding, "wait", finding->cost_s, "s");
-    struct slowest_endpoint slowest =
-        find_slowest(summary->tables[ROAST_TABLE_endpoints]);
     if (!(slowest.bytes > 0))
         return;
     double request_bytes = roast_table_number(slowest.endpoints, slowest.row,

@@ -71,10 +71,8 @@ static bool find_windows(struct roast_schedule_model *model)
             has_chunks(interval[-1].phase) && model->window_count > 0)
             model->windows[model->window_count - 1].to_ns = to_ns;
         else
-            model->windows[model->window_count++] =
-                (struct window){.from_ns = interval->from_ns,
-                                .to_ns = to_ns,
-                                .has_chunks = chunks};
+            model->windows[model->window_count++] = (struct window){
+                .from_ns = interval->from_ns, .to_ns = to_ns, .has_chunks = chunks};
     }
     return model->windows != NULL;
 }

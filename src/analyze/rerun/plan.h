@@ -91,6 +91,7 @@ enum roast_rerun_way {
     ROAST_RERUN_UNKNOWN,    /* nothing is missing, or it is not known what */
     ROAST_RERUN_ITEMS,      /* failed_items() */
     ROAST_RERUN_FILES,      /* failed_fileset(): there are no items */
+    ROAST_RERUN_BOTH,       /* failed_items(), and files that have none */
     ROAST_RERUN_EVERYTHING, /* postprocess(): another output cannot be added */
 };
 

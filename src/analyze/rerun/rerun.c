@@ -76,26 +76,23 @@ static int check_known(const struct roast_plan *plan, roast_error *err)
 
 enum roast_rerun_way roast__rerun_way(const struct roast_run *run)
 {
-    enum roast_rerun_way way = ROAST_RERUN_UNKNOWN;
+    bool items = false, files = false, everything = false;
     uint32_t count = roast__plan_count(run);
 
     for (uint32_t i = 1; i <= count; i++) {
         struct roast_plan plan = {.call = 0};
-        enum roast_rerun_way own = ROAST_RERUN_UNKNOWN;
         if (roast__plan_read(&plan, run, i, NULL) == ROAST_OK) {
-            if (cannot_add(&plan))
-                own = ROAST_RERUN_EVERYTHING;
-            else if (plan.missing.count > 0)
-                own = ROAST_RERUN_ITEMS;
-            else if (plan.unread.count > 0)
-                own = ROAST_RERUN_FILES;
+            everything |= cannot_add(&plan);
+            items |= plan.missing.count > 0;
+            files |= plan.unread.count > 0;
         }
         roast__plan_release(&plan);
-        if (own == ROAST_RERUN_EVERYTHING)
-            return own;
-        way = way == ROAST_RERUN_UNKNOWN || own == ROAST_RERUN_ITEMS ? own : way;
     }
-    return way;
+    if (everything)
+        return ROAST_RERUN_EVERYTHING;
+    if (items)
+        return files ? ROAST_RERUN_BOTH : ROAST_RERUN_ITEMS;
+    return files ? ROAST_RERUN_FILES : ROAST_RERUN_UNKNOWN;
 }
 
 /* ---- items ------------------------------------------------------------------------ */

@@ -172,6 +172,30 @@ static void test_wrong_chunk_sizes(void **state)
         check_problem(&problems[i]);
 }
 
+/* The thread that reads a local file has no core and no GIL either; storage elsewhere needs
+ * none. */
+static void test_local_reads_without_a_core(void **state)
+{
+    roast_summary *locked = diagnose((struct patient){
+        .fetch = 0.25, .gil = 0.9, .endpoints = endpoint("/data/store", 1000)});
+    roast_summary *local = diagnose((struct patient){
+        .fetch = 0.25, .runqueue = 0.9, .endpoints = endpoint("/data/store", 1000)});
+    roast_summary *far =
+        diagnose((struct patient){.fetch = 0.25,
+                                  .runqueue = 0.9,
+                                  .endpoints = endpoint("root://far:1094", 1000)});
+
+    (void)state;
+    assert_int_equal(finding_row(locked, "waiting_for_data"), -1);
+    assert_true(finding_row(locked, "gil") >= 0);
+    roast_summary_free(locked);
+    assert_int_equal(finding_row(local, "waiting_for_data"), -1);
+    assert_true(finding_row(local, "overloaded") >= 0);
+    assert_true(finding_row(far, "waiting_for_data") >= 0);
+    roast_summary_free(local);
+    roast_summary_free(far);
+}
+
 static void test_slow_reads(void **state)
 {
     const struct problem problems[] = {
@@ -254,7 +278,11 @@ static void test_waiting_clusters(void **state)
          "3.00 s before the first task",
          "import dask.dataframe"},
         {"client_busy", {.after = 5}, "5.00 s without any task", "out of the block"},
-        {"worker_imports", {.import = 0.3}, "12.0 s importing", "--preload"},
+        {"worker_imports", {.import = 3}, "12.0 s importing", "--preload"},
+        {"large_processor",
+         {.unpack = 0.3},
+         "10.8 s unpacking it in 36 chunks",
+         "load them in process()"},
         {"foreign_tasks", {.foreign = 4}, "8.00 s of worker time", "of your own"},
         {"own_cost", {.monitor = 0.06}, "2.40 s at least", "larger chunks"},
     };
@@ -357,6 +385,20 @@ static void test_memory_that_grows(void **state)
     assert_says(leak, "memory_leak", "advice", "after process()");
     roast_summary_free(leak);
     assert_healthy((struct patient){.grows_mb = 1});
+}
+
+/* Workers keep outputs until they are merged. */
+static void test_outputs_are_no_leak(void **state)
+{
+    roast_summary *kept = diagnose((struct patient){.grows_mb = 50, .gives_mb = 50});
+    roast_summary *leak = diagnose((struct patient){.grows_mb = 50, .gives_mb = 5});
+
+    (void)state;
+    assert_says(kept, "memory_leak", "evidence", "outputs of its chunks are 1.05 GB");
+    assert_says(kept, "memory_leak", "advice", "smaller outputs");
+    assert_says(leak, "memory_leak", "advice", "no lists or caches on self; clear");
+    roast_summary_free(kept);
+    roast_summary_free(leak);
 }
 
 /* ---- failures -------------------------------------------------------------------- */
@@ -507,6 +549,7 @@ int main(void)
         cmocka_unit_test_setup(test_an_empty_run_has_a_verdict, setup),
         cmocka_unit_test_setup(test_wrong_chunk_sizes, setup),
         cmocka_unit_test_setup(test_slow_reads, setup),
+        cmocka_unit_test_setup(test_local_reads_without_a_core, setup),
         cmocka_unit_test_setup(test_a_list_of_columns_is_never_cut_in_the_middle,
                                setup),
         cmocka_unit_test_setup(test_waiting_clusters, setup),
@@ -516,6 +559,7 @@ int main(void)
         cmocka_unit_test_setup(test_memory_near_its_limit, setup),
         cmocka_unit_test_setup(test_spilling, setup),
         cmocka_unit_test_setup(test_memory_that_grows, setup),
+        cmocka_unit_test_setup(test_outputs_are_no_leak, setup),
         cmocka_unit_test_setup(test_failures_come_first, setup),
         cmocka_unit_test_setup(test_workers_that_died, setup),
         cmocka_unit_test_setup(test_what_saves_more_comes_first, setup),

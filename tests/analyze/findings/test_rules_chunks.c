@@ -337,6 +337,7 @@ static void test_longer_tasks_are_advised_where_they_are_quicker(void **state)
     (void)state;
     assert_false(short_tasks(0.05, 5e3).found);
     assert_false(short_tasks(0.001, 1e4).found);
+    assert_false(short_tasks(0.01, 1e5).found); /* 0.2 s of 25 */
     struct roast_finding best = short_tasks(0.05, 1e5);
     assert_true(best.found);
     assert_near(best.saves_s, (400 - 40) * 0.05 / 4 - (2.05 - 0.25) * 0.75 / 2);

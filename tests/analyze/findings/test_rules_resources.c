@@ -285,15 +285,15 @@ static void test_columns_that_were_not_used(void **state)
 /* ---- threads --------------------------------------------------------------------- */
 
 /* Four chunks at a time, blocked for half of their second. */
-static roast_summary *run_a_pool(uint64_t processes, uint64_t at_once)
+static roast_summary *run_a_pool(uint64_t processes, uint64_t at_once, uint32_t chunks)
 {
-    struct patient shape = {.chunks = 40, .gil = processes > 1 ? 0 : 0.5};
+    struct patient shape = {.chunks = (int)chunks, .gil = processes > 1 ? 0 : 0.5};
     struct roast_ladder ladder = ladder_of(&shape, 0.95);
     struct roast_str blob = ladder_blob(&ladder);
     roast_run *run = run_new();
 
     offer(run, 0, 4, 4);
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < chunks; i++) {
         struct frame chunk = {.process = 1 + i % processes,
                               .sequence = i + 1,
                               .first = i * 100,
@@ -312,14 +312,14 @@ static roast_summary *run_a_pool(uint64_t processes, uint64_t at_once)
         add_frame(run, chunk);
         add_frame(run, end);
     }
-    roast_run_finish(run, NS(10));
+    roast_run_finish(run, NS(chunks / 4));
     return diagnose_run(run);
 }
 
 static void test_threads_of_a_pool_block_each_other(void **state)
 {
-    roast_summary *threads = run_a_pool(1, 4);
-    roast_summary *processes = run_a_pool(4, 1);
+    roast_summary *threads = run_a_pool(1, 4, 40);
+    roast_summary *processes = run_a_pool(4, 1, 40);
 
     (void)state;
     assert_says(threads, "gil", "evidence",
@@ -329,6 +329,10 @@ static void test_threads_of_a_pool_block_each_other(void **state)
     assert_int_equal(finding_row(processes, "gil"), -1);
     roast_summary_free(threads);
     roast_summary_free(processes);
+    threads = run_a_pool(1, 4, 12); /* processes take longer to start */
+    assert_metric(threads, gil_wait_seconds, 6);
+    assert_int_equal(finding_row(threads, "gil"), -1);
+    roast_summary_free(threads);
 }
 
 /* A thread with a core may wait for something else then. */
@@ -477,7 +481,7 @@ static void test_a_client_without_cpu_does_not_merge(void **state)
 
 /* Two chunks at once in one process of two threads: 10 s each, with so much CPU time of
  * its thread and of the process. */
-static roast_summary *diagnose_threads(double own_s, double process_s)
+static roast_summary *diagnose_threads(double chunk_s, double own_s, double process_s)
 {
     roast_run *run = run_new();
 
@@ -487,32 +491,80 @@ static roast_summary *diagnose_threads(double own_s, double process_s)
                                       .first = i * 100,
                                       .stop = i * 100 + 100,
                                       .start = 1,
-                                      .duration = 10,
+                                      .duration = chunk_s,
                                       .concurrency = 2});
         add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
                                       .sequence = 1 + i,
                                       .task_start = 1,
-                                      .task = 10,
+                                      .task = chunk_s,
                                       .task_cpu = own_s,
                                       .process_cpu = process_s});
     }
-    roast_run_finish(run, NS(12));
+    roast_run_finish(run, NS(chunk_s + 2));
     return diagnose_run(run);
 }
 
 static void test_cpu_of_chunks_at_once_is_not_that_of_others(void **state)
 {
-    roast_summary *summary = diagnose_threads(4, 8);
+    roast_summary *summary = diagnose_threads(10, 4, 8);
 
     (void)state;
     assert_metric(summary, other_threads_cpu_seconds, 0);
     assert_int_equal(finding_row(summary, "other_threads"), -1);
     roast_summary_free(summary);
-    summary = diagnose_threads(4, 20);
+    summary = diagnose_threads(10, 4, 20);
     assert_metric(summary, other_threads_cpu_seconds, 12);
     assert_says(summary, "other_threads", "evidence", "used 12.0 s of CPU time");
     assert_says(summary, "other_threads", "evidence", "themselves 8.00 s");
     roast_summary_free(summary);
+}
+
+/* What a worker of Dask itself uses is much beside chunks that wait. */
+static void test_a_little_cpu_beside_waiting_chunks_is_not_of_threads(void **state)
+{
+    roast_summary *summary = diagnose_threads(40, 0.5, 5);
+
+    (void)state;
+    assert_metric(summary, other_threads_cpu_seconds, 4);
+    assert_int_equal(finding_row(summary, "other_threads"), -1);
+    roast_summary_free(summary);
+}
+
+/* A chunk of 10 s, 3 s of them for imports; the client is the process with pid 7. */
+static roast_summary *diagnose_imports(uint64_t pid)
+{
+    struct roast_ladder ladder = {0};
+    roast_run *run = run_new();
+    struct roast_sample sample = {.worker = roast_str_of("pid-7"),
+                                  .time_ns = RUN_EPOCH_NS + NS(1)};
+
+    set_part(&ladder, ROAST_ITEM_import, 3);
+    set_part(&ladder, ROAST_ITEM_compute, 7);
+    roast_sample_set(&sample, ROAST_SERIES_client_memory, 3e8);
+    assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    offer(run, 0, 1, 1);
+    add_frame(run,
+              (struct frame){
+                  .sequence = 1, .pid = pid, .stop = 100, .start = 3, .duration = 7});
+    add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
+                                  .sequence = 1,
+                                  .pid = pid,
+                                  .task = 10,
+                                  .ladder = ladder_blob(&ladder)});
+    roast_run_finish(run, NS(11));
+    return diagnose_run(run);
+}
+
+static void test_imports_in_the_script_itself_are_not_of_workers(void **state)
+{
+    roast_summary *pool = diagnose_imports(8);
+    roast_summary *script = diagnose_imports(7);
+
+    (void)state;
+    assert_says(pool, "worker_imports", "evidence", "3.00 s importing");
+    assert_int_equal(finding_row(script, "worker_imports"), -1);
+    roast_summary_free(pool);
+    roast_summary_free(script);
 }
 
 /* Twelve outputs of one second each, packed to 50 MB; the client has 300 MB, and grows by
@@ -533,6 +585,8 @@ static roast_summary *diagnose_client(double grows_mb, uint64_t client_pid)
                                       .first = i * 100,
                                       .stop = i * 100 + 100,
                                       .start = i,
+                                      .before_mb = 300,
+                                      .after_mb = 300 + (uint64_t)grows_mb * i,
                                       .duration = 1});
         add_frame(run, (struct frame){.kind = ROAST_FRAME_END,
                                       .sequence = 1 + i,
@@ -560,6 +614,7 @@ static void test_a_client_that_grows_with_the_outputs(void **state)
     roast_summary_free(summary);
     summary = diagnose_client(100, 7); /* chunks run in the client */
     assert_int_equal(finding_row(summary, "client_memory"), -1);
+    assert_says(summary, "memory_leak", "advice", "outputs are merged in this process");
     roast_summary_free(summary);
 }
 
@@ -567,6 +622,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_of_chunks_at_once_is_not_that_of_others),
+        cmocka_unit_test(test_a_little_cpu_beside_waiting_chunks_is_not_of_threads),
+        cmocka_unit_test(test_imports_in_the_script_itself_are_not_of_workers),
         cmocka_unit_test(test_a_client_that_grows_with_the_outputs),
         cmocka_unit_test_setup(test_a_pattern_has_no_holes, setup),
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),

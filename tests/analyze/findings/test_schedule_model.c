@@ -74,7 +74,7 @@ static void test_workers_that_come_late(void **state)
 /* Imports are in the first chunk of a worker only: that is no saving per chunk. */
 static void test_a_one_time_cost_says_when_it_is_saved(void **state)
 {
-    roast_summary *summary = summary_of_patient((struct patient){.import = 0.3});
+    roast_summary *summary = summary_of_patient((struct patient){.import = 3});
     size_t rows = rows_of(summary, "findings");
 
     (void)state;

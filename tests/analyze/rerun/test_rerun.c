@@ -372,6 +372,8 @@ static void test_way_of_files(void **state)
     set_note(run, "1 call", "");
     set_note(run, "1 given", given);
     assert_int_equal(roast__rerun_way(run), ROAST_RERUN_FILES);
+    set_note(run, "1 items", "dataset\tttbar\nfile\tx.root\t01ff\nitems\t0 10 1");
+    assert_int_equal(roast__rerun_way(run), ROAST_RERUN_BOTH);
     roast_run_free(run);
 }
 

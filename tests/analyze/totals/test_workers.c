@@ -333,7 +333,7 @@ static void test_wall_with_a_tail(void **state)
         if (workers == 1)
             assert_wall(summary, (const double[]){0, 5, 2, 10, 0, 3});
         else
-            assert_wall(summary, (const double[]){1, 4, 2, 7, 3, 3});
+            assert_wall(summary, (const double[]){0, 4, 2, 8, 3, 3});
         roast_summary_free(summary);
         roast_run_free(run);
     }
@@ -367,8 +367,8 @@ static void test_wall_of_a_call_that_gave_no_output(void **state)
         add_frame(run,
                   (struct frame){.first = 1, .stop = 2, .start = 6, .duration = 8});
         roast_summary *summary = summary_of(run);
-        assert_wall(summary, outputs ? (const double[]){1, 4, 2, 4, 5, 4}
-                                     : (const double[]){1, 4, 2, 8, 5, 0});
+        assert_wall(summary, outputs ? (const double[]){0, 4, 2, 5, 5, 4}
+                                     : (const double[]){0, 4, 2, 9, 5, 0});
         roast_summary_free(summary);
         roast_run_free(run);
     }
