@@ -89,7 +89,6 @@ class RunnerCall:
         self.pid = os.getpid()
         self.own = ClientWork(runs, self.processor)
         self.dask = DaskCall(runs, runner, self.own.end_postprocess)
-        self.held = False
         self.before: dict[str, Any] | None = None
 
     # ---- before ------------------------------------------------------------------
@@ -133,7 +132,7 @@ class RunnerCall:
                 work_function.file_read_receivers[self.run_id] = self.own.file_read
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
             del self.space()[CHUNKS]
-        self.held = switch.hold(self.processor)
+        switch.hold(self.processor, self)
         with _patching:
             self.patch(token)
         self.mark("run_begin")
@@ -219,15 +218,20 @@ class RunnerCall:
                 if kwargs.get("trace") is None:
                     chunks = preprocess(*args, **kwargs)
                 else:
-                    with switch.paused(self.processor):  # traced: no chunk
-                        chunks = preprocess(*args, **kwargs)
+                    switch.pause(self.processor, self)  # traced: no chunk
+                    chunks = preprocess(*args, **kwargs)
                 is_plain = isinstance(chunks, Generator)
                 return recorded(chunks, self.take_items) if is_plain else chunks
             finally:
-                self.mark("preprocess_end")
-                self.guarded(self.own.take_notes)
+                self.end_preprocess()
 
         return timed_preprocess
+
+    @_probe.leave
+    def end_preprocess(self) -> None:
+        switch.pause(self.processor, self, on=True)
+        self.mark("preprocess_end")
+        self.guarded(self.own.take_notes)
 
     # ---- meanwhile ---------------------------------------------------------------
 
@@ -263,9 +267,8 @@ class RunnerCall:
                 packing.clear()
                 hooks.clear()
         self.guarded(self.dask.end)
-        if self.held:
-            self.held = False
-            switch.release(self.processor)
+        switch.pause(self.processor, self, on=True)
+        switch.release(self.processor, self)
         if self.before is not None:
             with _patching:
                 space = vars(self.runner)
@@ -299,6 +302,7 @@ class RunnerCall:
             self.restore()
         return forked
 
+    @_probe.leave
     def guarded(self, step: Callable[..., None], *args: Any) -> None:
         """Run a step; its error is counted, not raised."""
         try:

@@ -86,7 +86,7 @@ class Attempt:
             guarded(HOOKS, hooks.disarm, self)
         held, self.held = self.held, None
         if held is not None:
-            guarded(SWITCH, switch.release, held)
+            guarded(SWITCH, switch.release, held, self)
 
 
 def rebuild(parts: tuple[Any, Any, Any]) -> Any:
@@ -245,7 +245,7 @@ class WorkFunction:
             attempt.with_hooks = True
             guarded(HOOKS, hooks.arm, attempt, args, self.token.packs)
         if self.token.unpack:
-            switched = guarded(SWITCH, _switched_on, args, kwargs)
+            switched = guarded(SWITCH, _switched_on, args, kwargs, attempt)
             (args, kwargs), attempt.held = switched or ((args, kwargs), None)
         return args, kwargs
 
@@ -297,14 +297,18 @@ def _deliver(token: Token, place: Place | None, frames: bytes | None) -> bool:
     return True
 
 
-def _switched_on(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Any]:
+def _switched_on(
+    args: tuple[Any, ...], kwargs: dict[str, Any], attempt: Attempt
+) -> tuple[Call, Any]:
     """The arguments with the processor unpacked, as coffea would, and switched on."""
     packed = kwargs.get("processor_instance")
     beside = isinstance(packed, str) and packed == "heavy" and bool(args)
     if beside and isinstance(args[-1], tuple) and len(args[-1]) == 2:
         packed = args[-1][1]  # on Dask it is sent once, and joined to each item
     processor = _unpacked(packed)
-    if processor is None or isinstance(processor, str) or not switch.hold(processor):
+    if processor is None or isinstance(processor, str):
+        return (args, kwargs), None
+    if not switch.hold(processor, attempt):
         return (args, kwargs), None
     if beside:
         return ((*args[:-1], (args[-1][0], processor)), kwargs), processor
