@@ -144,6 +144,7 @@ class MetricsCollector:
         self._pid = os.getpid()
         enabled = _probe.status()["enabled"]
         self._filter = RunnerFilter(self.client)
+        self._recorder = self._files = None
         self._steps = [
             *(self._restore, self._end_tracking, self._end_line, self._end_dask),
             *(self._finish, self._save),
@@ -152,7 +153,6 @@ class MetricsCollector:
             why = None
             if enabled:
                 why = runner_hook.install(self._filter, runner_call.begin)
-            self._recorder = None
             run = self._begin()
             run.guarded("records of calls", run.open)
             if not enabled:
@@ -165,7 +165,7 @@ class MetricsCollector:
             run.guarded("start of the sampling", self._start_tracking, run)
             if self._line:
                 run.guarded("live line", self._line.start, run)
-        except BaseException as error:
+        except Exception as error:
             self.__exit__(type(error), error, None)
             raise
         return self
@@ -175,20 +175,18 @@ class MetricsCollector:
 
     def _begin(self) -> RunRecorder:
         """A new run; with an ``output_dir`` it is written to disk from the start."""
-        run = RunRecorder()
+        self._recorder = run = RunRecorder()
+        self._run, self._span_info = Run(run.core, recorder=run), None
         run.with_hot_lines = self._hot_lines
         run.puts_records_in_output = self._puts_records_in_output
-        files = None
         if self._writes():
-            files = OutputDir(self.output_dir, self.measurement_name)
-            files.open_live(run.core)
+            self._files = OutputDir(self.output_dir, self.measurement_name)
+            self._files.open_live(run.core)
         interval = f"{self.worker_tracking_interval} s"
         run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
-        if files:
-            files.warn_begun(run)
-        self._recorder = self._filter.run = run
-        self._span_info = None
-        self._run, self._files = Run(run.core, recorder=run), files
+        if self._files:
+            self._files.warn_begun(run)
+        self._filter.run = run
         return run
 
     def _hold(self) -> None:

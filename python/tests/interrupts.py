@@ -96,6 +96,10 @@ def arrived(error: BaseException, seen: BaseException | None) -> bool:
     return seen is error
 
 
+def throw(error: BaseException) -> None:
+    raise error
+
+
 class Counting(Measured):
     """Notes the chunks that it began, where that is this process."""
 
@@ -136,6 +140,17 @@ class Block:
         tracer = AtLine(None, 0, int)
         assert self.run(tracer)[0] is None
         return tracer.counts
+
+    def raise_at_lines(self, every: int) -> list[str]:
+        """The same after exceptions that no handler raises, as those that are set from
+        another thread (PyThreadState_SetAsyncExc): an interrupted step is repeated."""
+        found = []
+        for line in list(self.lines())[::every]:
+            error = Mine()
+            tracer = AtLine(line, 1, functools.partial(throw, error))
+            wrong = self.interrupt(signal.SIGINT, error, tracer, tracer.acted)
+            found += [f"{Path(line[0]).name}:{line[1]}: {what}" for what in wrong]
+        return found
 
     def interrupt_lines(self, every: int) -> list[str]:
         """What is wrong after an interrupt at some of them: a Ctrl-C when a line first

@@ -23,6 +23,13 @@ def test_any_line_on_iterative(every, tiny_file, tmp_path):
     assert block.interrupt_lines(every) == []
 
 
+@pytest.mark.usefixtures("unmeasured")  # a repeated step may count a result twice
+@pytest.mark.parametrize("every", [40, pytest.param(1, marks=long)])
+def test_exception_at_any_line(every, tiny_file, tmp_path):
+    block = Block(runner_of(iterative(retries=0)), tiny_file, tmp_path)
+    assert block.raise_at_lines(every) == []
+
+
 @pytest.mark.parametrize("every", [100, pytest.param(1, marks=long)])
 def test_any_line_on_threads(every, tiny_file, tmp_path):
     block = Block(runner_of(threads(retries=0)), tiny_file, tmp_path)

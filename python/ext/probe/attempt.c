@@ -359,9 +359,29 @@ static bool is_noted(PyObject *self)
     return guard_clear();
 }
 
+/* Calls what before_call() put into the list, with what is raised, which is raised again.
+ * A step that an exception of the user ends is repeated once. */
+static void undo_all(PyObject *undo)
+{
+    struct raised raised = guard_keep_raised();
+    PyObject *error = raised.value ? raised.value : Py_None;
+
+    for (Py_ssize_t i = 0; i < PyList_Size(undo); i++) {
+        PyObject *step = PyList_GetItem(undo, i);
+        PyObject *done = PyObject_CallFunctionObjArgs(step, error, NULL);
+        if (!done && !guard_clear()) {
+            PyErr_Clear();
+            done = PyObject_CallFunctionObjArgs(step, error, NULL);
+        }
+        Py_XDECREF(done);
+        PyErr_Clear();
+    }
+    PyErr_Restore(raised.type, raised.value, raised.traceback);
+}
+
 /* after_call(), for the result (taken) or for what is raised. */
 static PyObject *end_call(PyObject *self, PyObject *attempt, PyObject *raw,
-                          unsigned depth)
+                          PyObject *undo, unsigned depth)
 {
     PyObject *result = NULL;
 
@@ -372,6 +392,8 @@ static PyObject *end_call(PyObject *self, PyObject *attempt, PyObject *raw,
         result = end_raised(self, attempt);
     if (raw && !result && is_noted(self))
         result = Py_NewRef(raw);
+    if (!result)
+        undo_all(undo);
     held_end(depth);
     Py_XDECREF(raw);
     return result;
@@ -380,24 +402,27 @@ static PyObject *end_call(PyObject *self, PyObject *attempt, PyObject *raw,
 static PyObject *call_wrapped(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *given = kwargs ? Py_NewRef(kwargs) : PyDict_New();
+    PyObject *undo = given ? PyList_New(0) : NULL;
     PyObject *begun = NULL;
     PyObject *function, *new_args, *new_kwargs, *attempt; /* borrowed from begun */
     PyObject *result = NULL;
     unsigned depth = held_enter();
-    bool goes_on = held_begin(depth) == 0 && given;
+    bool goes_on = undo && held_begin(depth) == 0;
     bool is_measured = false;
 
     if (goes_on) {
-        begun = PyObject_CallMethod(self, "before_call", "OO", args, given);
+        begun = PyObject_CallMethod(self, "before_call", "OOO", args, given, undo);
         is_measured =
             begun && PyArg_ParseTuple(begun, "OO!O!O", &function, &PyTuple_Type,
                                       &new_args, &PyDict_Type, &new_kwargs, &attempt);
         goes_on = is_measured || is_noted(self);
+        if (!is_measured)
+            undo_all(undo);
     }
     held_end(depth);
     if (is_measured) {
         result = end_call(self, attempt, PyObject_Call(function, new_args, new_kwargs),
-                          depth);
+                          undo, depth);
     } else if (goes_on) {
         function = PyObject_GetAttrString(self, "function");
         result = function ? PyObject_Call(function, args, kwargs) : NULL;
@@ -405,6 +430,7 @@ static PyObject *call_wrapped(PyObject *self, PyObject *args, PyObject *kwargs)
     }
     held_leave(depth);
     Py_XDECREF(given);
+    Py_XDECREF(undo);
     Py_XDECREF(begun);
     return result;
 }

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <signal.h>
 
-#include "roast/probe.h"
+#include "roast/signals.h"
 #include "support.h"
 #include "types.h"
 
@@ -209,16 +209,18 @@ static PyObject *call_enter(struct held_function *self, PyObject *args,
 {
     PyObject *result = NULL;
     unsigned depth = held_enter();
+    bool goes_on = held_begin(depth) == 0;
 
-    if (held_begin(depth) == 0)
+    if (goes_on)
         result = PyObject_Call(self->function, args, kwargs);
     held_end(depth);
     held_leave(depth);
-    if (result && depth > 0 && PyErr_CheckSignals() < 0) {
-        leave(self, args);
+    if (result && depth > 0 && PyErr_CheckSignals() < 0)
         Py_CLEAR(result);
-    }
-    return result;
+    else if (result || !goes_on || PyErr_ExceptionMatches(PyExc_Exception))
+        return result; /* the function has handled its own errors */
+    leave(self, args);
+    return NULL;
 }
 
 static PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs)

@@ -110,7 +110,7 @@ class _Packed:
     __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
 
     def before_call(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], undo: list[Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Any]:
         thread, waiting = threading.get_ident(), self.packing.waiting
         with self.packing.lock:

@@ -33,7 +33,7 @@ class PoolWatch:
     def __init__(self, pool: Any, report: OnDeath) -> None:
         self.pool = pool
         self.report = report
-        self.submit = getattr(pool, "submit", None)
+        self.submit: Any = getattr(pool, "submit", None)
         found = getattr(pool, "__dict__", {}).get("_processes")
         is_watched = is_pool(pool) and isinstance(found, dict)
         self.processes: dict[Any, Any] | None = found if is_watched else None
@@ -53,7 +53,7 @@ class PoolWatch:
     __enter__ = _probe.enter(_enter, __exit__)
 
     def watched(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        future: Any = self.submit(function, *args, **kwargs)
+        future = self.submit(function, *args, **kwargs)
         future.add_done_callback(self.ended)
         return future
 

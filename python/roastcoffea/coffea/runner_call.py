@@ -44,23 +44,22 @@ class ChunkRecords(list[Any]):
 
 
 def begin(
-    watchers: list[Any], runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    watchers: list[Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    undo: list[Callable[[BaseException], None]],
 ) -> RunnerCall | None:
     """Called first by the wrapper on ``Runner.run``; None: the call is not measured."""
     runs = [watcher.run for watcher in watchers]
     try:
-        call = RunnerCall(runs, runner, args, kwargs)
+        call = RunnerCall(runs, args[0], args[1:], kwargs)
+        undo.append(call.restore)
+        call.start()
     except Exception as error:
+        for step in undo:
+            step(error)
         for run in runs:
             run.note_error("before Runner.run", error)
-        return None
-    try:
-        call.start()
-    except BaseException as error:
-        call.restore()
-        if not isinstance(error, Exception):
-            raise  # Ctrl-C
-        call.note(error)
         return None
     return call
 
@@ -255,8 +254,8 @@ class RunnerCall:
 
     # ---- after -------------------------------------------------------------------
 
-    def restore(self) -> None:
-        """Restore Runner and processor."""
+    def restore(self, error: BaseException | None = None) -> None:
+        """Restore Runner and processor; may be called again."""
         self.guarded(packing.flush, self.run_id)
         self.guarded(hot_lines.flush)
         with _patching:

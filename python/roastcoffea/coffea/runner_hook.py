@@ -31,7 +31,7 @@ class Watcher(Protocol):
     def is_for(self, runner: Any) -> bool: ...
 
 
-Begin = Callable[[list[Any], Any, tuple[Any, ...], dict[str, Any]], Any]
+Begin = Callable[[list[Any], tuple[Any, ...], dict[str, Any], list[Any]], Any]
 
 
 def install(watcher: Watcher, begin: Begin) -> str | None:
@@ -61,8 +61,8 @@ def _patch(begin: Begin) -> str | None:
     if not callable(original):
         return "this coffea has no Runner.run"
     wrapper = _wrap(original, begin)
-    Runner.run = wrapper
     _installed = (Runner, original, wrapper)
+    Runner.run = wrapper
     return None
 
 
@@ -98,11 +98,10 @@ class _Measured:
     __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
 
     def before_call(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], undo: list[Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Any]:
-        runner, *given = args
-        watchers = _watchers_of(runner)
-        call = self.begin(watchers, runner, tuple(given), kwargs) if watchers else None
+        watchers = _watchers_of(args[0])
+        call = self.begin(watchers, args, kwargs, undo) if watchers else None
         if call is None:
             return self.function, args, kwargs, None
         return self.function, (call.runner, *call.args), call.kwargs, call

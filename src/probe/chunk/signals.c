@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "roast/probe.h"
+#include "roast/signals.h"
 
 enum { IMPATIENT_TIMES = 3 }; /* that often, Ctrl-C does not wait */
 

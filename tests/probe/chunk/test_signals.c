@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "forks.h"
-#include "roast/probe.h"
+#include "roast/signals.h"
 
 static volatile sig_atomic_t handled; /* signals that the handler got */
 
