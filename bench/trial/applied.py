@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import coffea.processor
+import loky
 
 from trial.files import TREE, Files, Fileset, merge
 from trial.places import Opened, Place
@@ -50,10 +51,13 @@ def pool(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
     """An executor with the arguments that are printed."""
     names = {
         "concurrent": concurrent,
+        "loky": loky,
         "FuturesExecutor": coffea.processor.FuturesExecutor,
     }
+    loky.get_reusable_executor().shutdown()  # as in a script that has just begun
     executor = eval(found[0], names)
-    workers = executor.workers if "workers=" in found[1] else setup.place.workers
+    is_given = re.search(r"\bworkers=", found[1])
+    workers = executor.workers if is_given else setup.place.workers
     return replace(setup, place=Place("processes", workers, pool=executor.pool))
 
 
@@ -95,6 +99,11 @@ def wait_for_workers(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
 
 def before_the_block(setup: Setup, *_: Any) -> Setup:
     return replace(setup, ahead=(*setup.ahead, *setup.inside), inside=())
+
+
+def alone(setup: Setup, *_: Any) -> Setup:
+    """Without those who use the cluster, too."""
+    return replace(setup, ahead=())
 
 
 def closer(setup: Setup, *_: Any) -> Setup:
@@ -169,12 +178,13 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     (r"merge the files of each dataset.*; chunksize=([\d_]+)", merged),
     (r"keep the items: (items = .*)", items),
     (r"run closer to the data", closer),
-    (r"import (\w+) when workers start: --preload", at_start),
+    (r"use a cluster of your own", alone),
+    (r"LocalCluster\(preload=\'([\w.]+)\'\)", at_start),
     (r"(distributed\.scheduler\.worker-saturation)=(\d+)", saturation),
     (r"preload=(\[[^]]*\])", preload),
     (r"put (\S+) first in the fileset", first),
     (r"one thread per worker: (\d+) workers x (\d+) thread", threads),
-    (r"FuturesExecutor\(([^)]*)\)", pool),
+    (r"FuturesExecutor\(((?:[^()]|\([^()]*\))*)\)", pool),
     (r"memory_limit='(\w+)'", memory_limit),
     (r"chunksize=([\d_]+)", chunksize),
     (r"client\.wait_for_workers\((\d+)\)", wait_for_workers),

@@ -63,13 +63,13 @@ def late_workers(files: Files) -> Setup:
     return replace(setup, inside=(hook,), is_fresh=True)
 
 
-@scenario("worker_imports")
-def cold_pool(files: Files) -> Setup:
-    """Processes that import coffea first."""
+@scenario("pools")
+def pool_for_each_call(files: Files) -> Setup:
+    """A pool that is started for preprocessing, and another one for the chunks."""
     import loky
 
     place = replace(PROCESSES, pool=loky.ProcessPoolExecutor)
-    return steady(place, files, 8, 0.25)
+    return replace(steady(place, files, 8, 0.25), is_warm=False)
 
 
 @scenario("worker_imports")

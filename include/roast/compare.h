@@ -109,10 +109,15 @@ enum roast_difference {
     ROAST_DIFFERENCE_COUNT
 };
 
-const char *roast_difference_name(enum roast_difference difference);
-const char *roast_difference_shown(enum roast_difference difference);
-/* What can be compared in spite of it. Static text. */
-const char *roast_difference_text(enum roast_difference difference);
+struct roast_difference_info {
+    const char *name;
+    const char *shown;
+    const char *text; /* what can be compared in spite of it */
+};
+
+/* Returns static memory. */
+const struct roast_difference_info *roast_difference_info(
+    enum roast_difference difference);
 
 struct roast_comparison {
     char processors[2][ROAST_PROCESSOR_BYTES]; /* of A and B; "": not known */

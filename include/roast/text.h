@@ -33,7 +33,7 @@ struct roast_str roast_str_cut(struct roast_str str, size_t max_bytes);
  * loses the user information before its host and everything from `?` or `#` on. Where a
  * text is ambiguous, more is removed. The time is linear in the size of the text.
  *
- * All copy to out and return the number of bytes written; what does not fit is cut.
+ * All copy to out and return the number of bytes written; the result is cut to fit.
  * Redacting a second time changes nothing. */
 size_t roast_str_redact(char *out, size_t out_bytes, struct roast_str text);
 
@@ -57,12 +57,12 @@ size_t roast_str_redact_argument(struct roast_redact_arguments *state, char *out
  * than what it replaces. */
 size_t roast_str_redact_bound(size_t text_bytes);
 
-/* False where none of these would change anything; a quick test for most names. */
+/* False if redacting would change nothing; a quick test for most names. */
 bool roast_str_may_hold_secret(struct roast_str text);
 
 /* Whether a value must not be stored for its name: `password`, `X-Auth-Token` ...; for
- * some names, such as `pass`, only if it is a certain text. An absent text is a value
- * that is none. */
+ * some names, such as `pass`, only if it is a certain text. An absent text stands for a
+ * value of another type. */
 bool roast_str_is_secret(struct roast_str name, struct roast_str text);
 
 /* A text returned by a function. */

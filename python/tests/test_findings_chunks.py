@@ -111,7 +111,7 @@ def from_slow_storage(server, tiny_file):
 def test_preprocessing_that_is_not_repeated(from_slow_storage, tiny_file):
     """The advice is code."""
     finding = from_slow_storage.of("preprocessing")
-    assert finding["saves_when"] == "on the next run"
+    assert finding["saving"].endswith("s on the next run")
     _, code = finding["advice"].split(": ", 1)
     analysis, fileset = Patient(rest, 0), fileset_of(tiny_file)
     runner = make_runner(iterative())

@@ -52,6 +52,7 @@ UNREPORTED |= {"checks", "findings", "verdict", "ramp_up", "tail"}  # made of th
 # the client, how long a fetch used the CPU, nor why a field of records is absent.
 UNREPORTED |= {"per_worker", "processes_seen", "processes_unsampled", "chunk_split"}
 UNREPORTED |= {"other_threads_cpu_seconds", "absent_fields"}
+UNREPORTED |= {"hot_lines"}  # are in the run file only, where a sample found any
 
 
 def are_close(one: Any, other: Any) -> bool:

@@ -3,28 +3,8 @@
  * "-9 1731964800000000000" under the name "4711"; "?" for an unknown exit code. */
 #include "analyze/deaths.h"
 
+#include "analyze/budget/worker_match.h"
 #include "base/str.h"
-
-/* Reads a number and the blank behind it; false: there is none. */
-static bool take_number(struct roast_str *text, int64_t *out)
-{
-    bool negative = text->size_bytes > 0 && *text->data == '-';
-    size_t at = negative, digits = 0;
-    int64_t value = 0;
-
-    for (; at < text->size_bytes && text->data[at] >= '0' && text->data[at] <= '9';
-         at++, digits++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, text->data[at] - '0', &value))
-            return false;
-    }
-    if (at < text->size_bytes && text->data[at] != ' ')
-        return false;
-    at += at < text->size_bytes;
-    *text = (struct roast_str){text->data + at, text->size_bytes - at};
-    *out = negative ? -value : value;
-    return digits > 0;
-}
 
 bool roast__death_read(struct roast_death *death, const struct roast_note *note)
 {
@@ -32,23 +12,31 @@ bool roast__death_read(struct roast_death *death, const struct roast_note *note)
     int64_t pid = 0;
 
     *death = (struct roast_death){.code_known = true};
-    if (note->group != ROAST_NOTES_death || !take_number(&name, &pid) || pid <= 0)
+    if (note->group != ROAST_NOTES_death || !roast__str_take_int(&name, &pid) ||
+        pid <= 0)
         return false;
     death->pid = (uint64_t)pid;
     if (text.size_bytes > 1 && memcmp(text.data, "? ", 2) == 0) {
         death->code_known = false;
         text = (struct roast_str){text.data + 2, text.size_bytes - 2};
-    } else if (!take_number(&text, &death->code)) {
+    } else if (!roast__str_take_int(&text, &death->code)) {
         return false;
     }
-    return take_number(&text, &death->time_ns);
+    return roast__str_take_int(&text, &death->time_ns);
+}
+
+bool roast__death_is_of(const struct roast_death *death, const struct roast_run *run,
+                        const struct roast_worker_process *process)
+{
+    return death->pid == process->pid && roast__may_be_local(run, process);
 }
 
 bool roast__death_find(struct roast_death *death, const struct roast_run *run,
-                       uint64_t pid)
+                       const struct roast_worker_process *process)
 {
     for (size_t i = 0; i < run->notes.count; i++) {
-        if (roast__death_read(death, &run->notes.items[i]) && death->pid == pid)
+        if (roast__death_read(death, &run->notes.items[i]) &&
+            roast__death_is_of(death, run, process))
             return true;
     }
     return false;

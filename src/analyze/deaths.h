@@ -12,11 +12,15 @@ struct roast_death {
     int64_t time_ns;
 };
 
-/* The death in a note; false: it is none, or not valid. */
+/* The death in a note; false: another note, or a damaged one. */
 bool roast__death_read(struct roast_death *death, const struct roast_note *note);
 
-/* The death of a process; false: none was noted. */
+/* Pools are on the client's host: a process of another one may have the same pid. */
+bool roast__death_is_of(const struct roast_death *death, const struct roast_run *run,
+                        const struct roast_worker_process *process);
+
+/* The death of a process; false: not noted. */
 bool roast__death_find(struct roast_death *death, const struct roast_run *run,
-                       uint64_t pid);
+                       const struct roast_worker_process *process);
 
 #endif

@@ -41,6 +41,14 @@ struct roast_hosts_seen {
 bool roast__is_slow_host(struct roast_hosts_seen *seen,
                          const struct roast_summary_context *ctx, int32_t host);
 
+/* Fills four columns with the dataset, the file and the entries of an attempt's chunk. */
+void roast__fill_chunk(roast_table *table, int first_col,
+                       const struct roast_summary_context *ctx, size_t row);
+
+/* Adds "ttbar a.root 0-100" to a list; without entries "ttbar a.root". */
+void roast__list_add_chunk(struct roast_buf *list, struct roast_str dataset,
+                           struct roast_str file, const int64_t *entries);
+
 /* Fills a column with the key of a process in the table per worker. */
 void roast__fill_worker(roast_table *table, int col,
                         const struct roast_summary_context *ctx, size_t process);

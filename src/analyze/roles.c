@@ -30,7 +30,7 @@ static bool has_died(const struct roast_run *run, size_t row)
             roast__session_at(&run->scheduler.sessions, process->worker, start_ns);
     if (session)
         return session->left_ns != 0 && !session->expected;
-    return process->pid != 0 && roast__death_find(&death, run, process->pid);
+    return roast__death_find(&death, run, process);
 }
 
 /* What the end of an interrupted run did to an attempt that failed or has no end. */

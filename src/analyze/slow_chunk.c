@@ -63,6 +63,7 @@ static void read_parts(double parts[ROAST_CHUNK_PARTS],
     for (int i = 0; i < ROAST_CHUNK_PARTS; i++)
         parts[i] = NAN;
     read_ladder(parts, ctx, row, inside_process);
+    parts[ROAST_PART_all] = took_s;
     if (!inside_process) { /* CPU time before and after process() is not kept */
         double inside_s = column_of(ctx, ROAST_COLUMN_duration_ns, row) / 1e9;
         took_s = isnan(inside_s) ? took_s : inside_s;
@@ -76,7 +77,7 @@ bool roast__typical_chunk_find(struct roast_typical_chunk *typical,
                                bool (*is_member)(const void *of, size_t row),
                                const void *of)
 {
-    struct roast_quantiles all[ROAST_CHUNK_PARTS] = {{0}};
+    struct roast_quantiles all[ROAST_CHUNK_PARTS + 1] = {{0}}; /* the last: events */
     bool found = true;
 
     for (size_t row = 0; row < ctx->run->attempts.count; row++) {
@@ -88,9 +89,12 @@ bool roast__typical_chunk_find(struct roast_typical_chunk *typical,
         for (int i = 0; i < ROAST_CHUNK_PARTS; i++)
             roast__quantiles_add(&all[i], typical->inside_process ? parts[i] / events
                                                                   : parts[i]);
+        roast__quantiles_add(&all[ROAST_CHUNK_PARTS], events);
     }
-    for (int i = 0; i < ROAST_CHUNK_PARTS; i++) {
-        typical->medians[i] = roast__quantiles_get(&all[i], 0.5);
+    for (int i = 0; i <= ROAST_CHUNK_PARTS; i++) {
+        double *median =
+            i < ROAST_CHUNK_PARTS ? &typical->medians[i] : &typical->events;
+        *median = roast__quantiles_get(&all[i], 0.5);
         found &= !all[i].failed;
         roast__quantiles_release(&all[i]);
     }

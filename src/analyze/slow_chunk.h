@@ -17,6 +17,7 @@ enum roast_chunk_part {
     ROAST_PART_waiting_for_data, /* fetch, and waits of opening and building */
     ROAST_PART_on_cpu,
     ROAST_PART_off_cpu,
+    ROAST_PART_all, /* process(), or the whole attempt */
     ROAST_CHUNK_PARTS
 };
 
@@ -24,6 +25,7 @@ enum roast_chunk_part {
 struct roast_typical_chunk {
     bool inside_process; /* parts of process() per event; false: of whole attempts */
     double medians[ROAST_CHUNK_PARTS];
+    double events; /* the median too */
 };
 
 /* Fills the medians of the rows that `is_member` accepts. False when out of memory. */

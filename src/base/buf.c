@@ -49,6 +49,11 @@ void roast__buf_put(struct roast_buf *buf, const void *bytes, size_t size_bytes)
     buf->size_bytes += size_bytes;
 }
 
+void roast__buf_sink(void *buf, const void *bytes, size_t size_bytes)
+{
+    roast__buf_put(buf, bytes, size_bytes);
+}
+
 void roast__buf_put_varint(struct roast_buf *buf, uint64_t value)
 {
     roast__buf_reserve(buf, ROAST_VARINT_MAX_BYTES);

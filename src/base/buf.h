@@ -21,6 +21,7 @@ void roast__buf_release(struct roast_buf *buf); /* never fails, zeroes buf */
 void roast__buf_clear(struct roast_buf *buf);   /* empties, keeps the memory */
 void roast__buf_reserve(struct roast_buf *buf, size_t more_bytes);
 void roast__buf_put(struct roast_buf *buf, const void *bytes, size_t size_bytes);
+void roast__buf_sink(void *buf, const void *bytes, size_t size_bytes); /* the same */
 void roast__buf_put_varint(struct roast_buf *buf, uint64_t value);
 void roast__buf_put_signed(struct roast_buf *buf, int64_t value);
 void roast__buf_put_fixed64(struct roast_buf *buf, uint64_t value); /* little endian */

@@ -2,8 +2,8 @@
 /* redact.c - takes secrets out of texts before they are kept: the only place.
  *
  * One pass from left to right. At each place the text is copied, or a region that may be
- * a secret becomes `***`; a region that is already a mask stays. What is looked at ahead
- * of a place is then copied or removed, so the time is linear. Only a blank ends a URL or
+ * a secret becomes `***`; a region that is already a mask stays. What is read ahead of a
+ * place is then copied or removed, so the time is linear. Only a blank ends a URL or
  * a value without quotes, because passwords and queries may hold any other character; in
  * a name not even a blank does. */
 #include "base/redact.h"
@@ -88,7 +88,7 @@ static void put_mark(struct redactor *r)
     r->is_marked = true;
 }
 
-/* Copies a mask; false: none is here. Its mark is not part of a word. */
+/* Copies a mask; false: no mask here. Its mark is not part of a word. */
 static bool copy_mask(struct redactor *r)
 {
     size_t size = roast__mask_bytes(roast__str_from(r->text, r->at));
@@ -140,7 +140,7 @@ static struct quote quote_at(const struct redactor *r, size_t at)
     return quote;
 }
 
-/* Where the closing quote begins, with its backslashes; the end if there is none. */
+/* Where the closing quote begins, with its backslashes; the end without one. */
 static size_t find_close(const struct redactor *r, size_t at, struct quote quote)
 {
     size_t step = 2 * (quote.slashes + 1); /* slashes that stand for slashes */
@@ -267,7 +267,7 @@ static bool mask_token(struct redactor *r, size_t end)
 
 /* ---- URLs ------------------------------------------------------------------------ */
 
-/* Where a password begins in a host without '@'; `end`: there is none. */
+/* Where a password begins in a host without '@'; `end`: no password. */
 static size_t find_password(const struct redactor *r, size_t host, size_t end)
 {
     size_t at = host;
@@ -476,7 +476,7 @@ static enum link find_value(const struct redactor *r, size_t *value, bool in_tag
     return !quote.c && next > at ? BLANK : UNLINKED;
 }
 
-/* Copies `user:` and masks the rest. False: that is no pair. */
+/* Copies `user:` and masks the rest. False: not a pair. */
 static bool mask_pair(struct redactor *r, size_t end)
 {
     size_t at = r->at;
@@ -530,7 +530,7 @@ static bool mask_run(struct redactor *r, enum roast_secret secret, enum link lin
     return more;
 }
 
-/* Masks the value here, if it is none that is plain. True if another one follows. */
+/* Masks the value here unless it is plain. True if another one follows. */
 static bool mask_one(struct redactor *r, enum roast_secret secret, enum link link)
 {
     if (r->at >= r->text.size_bytes || mask_pem(r))
@@ -567,6 +567,9 @@ static void mask_after(struct redactor *r, enum roast_secret secret, bool in_tag
         secret = secret == ROAST_SECRET_WORD ? ROAST_SECRET_ANY : secret;
     }
     if (link == CALL && (secret == ROAST_SECRET_TEXT || secret == ROAST_SECRET_LONG))
+        return;
+    if (link == CALL && secret == ROAST_SECRET_PATH && /* seen from its beginning */
+        roast__value_is_plain(secret, part(r, value, near_end(r, value)), false))
         return;
     if (link == CALL) {
         size_t close = find_bracket(r, r->at);

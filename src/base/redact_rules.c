@@ -38,20 +38,34 @@ static const struct {
 #include "roast/secret_rules.def"
 };
 
-static const struct {
-    const char *word;
-    enum where where;
-} harmless_names[] = {
-#define X(word, where) {word, where},
-#include "roast/secret_rules.def"
-};
+/* Names that begin or end with such a word name no secret. */
+static const char *const harmless_first[] = {"n",   "num", "max", "min",
+                                             "has", "is",  "use", NULL};
+static const char *const harmless_last[] = {
+    "file",     "filename", "path",      "dir",      "folder",  "type",
+    "count",    "length",   "len",       "size",     "index",   "limit",
+    "lifetime", "ttl",      "expires",   "expiry",   "expired", "expiration",
+    "error",    "required", "valid",     "method",   "policy",  "less",
+    "based",    "free",     "tokenizer", "tokenize", NULL};
 
+/* No values when they follow a name and a blank. */
 static const char *const plain_words[] = {
-#define W(word) word,
-#include "roast/secret_rules.def"
-    NULL,
-};
+    "a",          "after",    "an",        "and",      "at",      "authentication",
+    "bucket",     "but",      "by",        "can",      "cannot",  "check",
+    "could",      "count",    "did",       "does",     "error",   "exchange",
+    "exists",     "expired",  "expires",   "failed",   "failure", "file",
+    "for",        "found",    "from",      "had",      "has",     "have",
+    "if",         "in",       "incorrect", "invalid",  "into",    "is",
+    "was",        "are",      "were",      "be",       "isn't",   "lifetime",
+    "limit",      "manager",  "mismatch",  "missing",  "must",    "near",
+    "needed",     "not",      "of",        "on",       "or",      "path",
+    "prompt",     "provided", "refresh",   "rejected", "request", "required",
+    "revoked",    "scope",    "server",    "set",      "should",  "stream",
+    "that",       "the",      "to",        "type",     "unknown", "valid",
+    "validation", "when",     "while",     "will",     "with",    "without",
+    "wrong",      NULL};
 
+/* No secrets as values. */
 static const char *const constants[] = {"true",  "false",     "none",    "null",
                                         "nan",   "undefined", "<unset>", "redacted",
                                         "empty", NULL};
@@ -145,12 +159,13 @@ static bool has_word(const struct plain_name *name, const char *word, enum where
 
 static bool is_harmless(const struct plain_name *name)
 {
-    for (size_t i = 0; i < sizeof(harmless_names) / sizeof(harmless_names[0]); i++) {
-        size_t size = strlen(harmless_names[i].word);
-        bool is_last = harmless_names[i].where == LAST;
-        if (size <= name->size &&
-            has_word(name, harmless_names[i].word, harmless_names[i].where,
-                     is_last ? name->size - size : 0))
+    for (const char *const *word = harmless_first; *word; word++) {
+        if (has_word(name, *word, FIRST, 0))
+            return true;
+    }
+    for (const char *const *word = harmless_last; *word; word++) {
+        size_t size = strlen(*word);
+        if (size <= name->size && has_word(name, *word, LAST, name->size - size))
             return true;
     }
     return false;

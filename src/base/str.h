@@ -6,6 +6,7 @@
 #define ROAST_BASE_STR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "roast/text.h"
@@ -32,6 +33,10 @@ static inline int roast__str_compare(struct roast_str a, struct roast_str b)
         return order;
     return (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);
 }
+
+/* Takes a decimal number and the blank after it off the front of a text, which is absent
+ * after the last one. False: not a number, or too large; nothing changes then. (text.c) */
+bool roast__str_take_int(struct roast_str *text, int64_t *value);
 
 /* The last of the words is NULL. */
 static inline bool roast__str_is_one_of(struct roast_str str, const char *const *words)

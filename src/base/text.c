@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text.c - cuts text at character boundaries; releases a returned text. */
-#include "roast/text.h"
+/* text.c - cuts text at character boundaries, reads numbers, releases a returned text. */
+#include "base/str.h"
 
 #include "base/mem.h"
 
@@ -20,4 +20,25 @@ void roast_page_release(struct roast_page *page)
     roast__free(page->text);
     page->text = NULL;
     page->size_bytes = 0;
+}
+
+bool roast__str_take_int(struct roast_str *text, int64_t *value)
+{
+    bool is_negative = text->size_bytes > 0 && text->data[0] == '-';
+    size_t first = is_negative, at = first;
+    int64_t number = 0;
+
+    for (; at < text->size_bytes && text->data[at] != ' '; at++) {
+        int digit = text->data[at] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, digit, &number))
+            return false;
+    }
+    if (at == first)
+        return false;
+    *value = is_negative ? -number : number;
+    *text = at < text->size_bytes
+                ? (struct roast_str){text->data + at + 1, text->size_bytes - at - 1}
+                : (struct roast_str){NULL, 0};
+    return true;
 }

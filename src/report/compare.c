@@ -67,12 +67,13 @@ static void put_differences(struct roast_buf *buf,
                             const struct roast_comparison *comparison)
 {
     for (int i = 0; i < ROAST_DIFFERENCE_COUNT; i++) {
-        enum roast_difference difference = (enum roast_difference)i;
+        const struct roast_difference_info *info =
+            roast_difference_info((enum roast_difference)i);
         if (!*comparison->differs[i])
             continue;
-        roast__put_sentence(buf, 0, "Different %s: %s.",
-                            roast_difference_shown(difference), comparison->differs[i]);
-        roast__put_sentence(buf, 2, "%s.", roast_difference_text(difference));
+        roast__put_sentence(buf, 0, "Different %s: %s.", info->shown,
+                            comparison->differs[i]);
+        roast__put_sentence(buf, 2, "%s.", info->text);
     }
 }
 
@@ -242,13 +243,13 @@ int roast_report_compare_json(struct roast_page *out,
     roast_json_close(&json, '}');
     roast__json_named_object(&json, "differs");
     for (int i = 0; i < ROAST_DIFFERENCE_COUNT; i++) {
-        enum roast_difference difference = (enum roast_difference)i;
+        const struct roast_difference_info *info =
+            roast_difference_info((enum roast_difference)i);
         if (!*comparison->differs[i])
             continue;
-        roast__json_named_object(&json, roast_difference_name(difference));
+        roast__json_named_object(&json, info->name);
         roast__json_named_text(&json, "how", roast_str_of(comparison->differs[i]));
-        roast__json_named_text(&json, "comparable",
-                               roast_str_of(roast_difference_text(difference)));
+        roast__json_named_text(&json, "comparable", roast_str_of(info->text));
         roast_json_close(&json, '}');
     }
     roast_json_close(&json, '}');

@@ -24,18 +24,18 @@ static bool is_same_failure(const roast_table *table, size_t a, size_t b)
         ROAST_COL_failures_dataset, ROAST_COL_failures_file, ROAST_COL_failures_status,
         ROAST_COL_failures_error_type, ROAST_COL_failures_error_message};
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct roast_str left = roast_table_text(table, a, texts[i]);
-        struct roast_str right = roast_table_text(table, b, texts[i]);
-        if (!left.data != !right.data || !roast__str_equal(left, right))
-            return false;
-    }
     for (int col = ROAST_COL_failures_entry_start; col <= ROAST_COL_failures_entry_stop;
          col++) {
         int64_t left = -1, right = -1;
         (void)roast_table_int(&left, table, a, col);
         (void)roast_table_int(&right, table, b, col);
         if (left != right)
+            return false;
+    }
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct roast_str left = roast_table_text(table, a, texts[i]);
+        struct roast_str right = roast_table_text(table, b, texts[i]);
+        if (!left.data != !right.data || !roast__str_equal(left, right))
             return false;
     }
     return is_resolved(table, a) == is_resolved(table, b);
@@ -86,13 +86,14 @@ static size_t put_failure_rows(struct roast_grid *grid, const roast_table *table
 
     for (int resolved = 0; resolved <= 1; resolved++) {
         for (size_t row = 0; row < roast_table_rows(table) && count < most; row++) {
-            bool is_shown = false;
-            size_t same = 0;
-            for (size_t i = 0; i < count; i++)
-                is_shown = is_shown || is_same_failure(table, shown[i], row);
-            if (is_shown || is_resolved(table, row) != (resolved == 1))
+            size_t same = 0, i = 0;
+            if (is_resolved(table, row) != (resolved == 1))
                 continue;
-            for (size_t other = 0; other < roast_table_rows(table); other++)
+            while (i < count && !is_same_failure(table, shown[i], row))
+                i++;
+            if (i < count)
+                continue;
+            for (size_t other = row; other < roast_table_rows(table); other++)
                 same += is_same_failure(table, row, other);
             put_failure(grid, table, row, same);
             shown[count++] = row;

@@ -21,19 +21,15 @@ static void put_finding(struct roast_buf *buf, const roast_table *findings, size
     struct roast_str title = text_at(findings, row, ROAST_COL_findings_title);
     struct roast_str evidence = text_at(findings, row, ROAST_COL_findings_evidence);
     struct roast_str advice = text_at(findings, row, ROAST_COL_findings_advice);
-    struct roast_str when = text_at(findings, row, ROAST_COL_findings_saves_when);
-    double saves =
-        roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
-    char saving[ROAST_NUMBER_BYTES + PART_BYTES + 32] = "";
+    struct roast_str saving = text_at(findings, row, ROAST_COL_findings_saving);
+    bool saves = saving.size_bytes > 0;
 
-    if (saves > 0)
-        (void)snprintf(saving, sizeof(saving), "; %s %s%s%.*s",
-                       roast__term(ROAST_TERM_saves), roast_number(saves, "s").text,
-                       when.size_bytes > 0 ? " " : "", (int)when.size_bytes, when.data);
     roast__put_sentence(buf, INDENT, "%zu %.*s: %.*s", row + 1, (int)title.size_bytes,
                         title.data, (int)evidence.size_bytes, evidence.data);
-    roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s", (int)advice.size_bytes,
-                        advice.data, saving);
+    roast__put_sentence(buf, 2 * INDENT, "-> %.*s%s%s%s%.*s", (int)advice.size_bytes,
+                        advice.data, saves ? "; " : "",
+                        saves ? roast__term(ROAST_TERM_saves) : "", saves ? " " : "",
+                        (int)saving.size_bytes, saving.data);
 }
 
 /* "and: Last chunks, Garbage collection, 2 more: full=True" */

@@ -4,14 +4,9 @@
 
 #include "roast/version.h"
 
-static void put_bytes(void *context, const void *bytes, size_t size_bytes)
-{
-    roast__buf_put(context, bytes, size_bytes);
-}
-
 struct roast_json roast__json_begin(struct roast_buf *buf, const char *format)
 {
-    struct roast_json json = {.put = put_bytes, .context = buf};
+    struct roast_json json = {.put = roast__buf_sink, .context = buf};
 
     roast_json_open(&json, '{');
     roast__json_named_text(&json, "format", roast_str_of(format));

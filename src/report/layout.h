@@ -23,7 +23,7 @@ static inline size_t roast__most_rows(const struct roast_page_input *input,
     return roast__is_short(input) ? brief : ROAST_FULL_ROWS;
 }
 
-/* "  16 more: full=True" behind `shown` of `rows` rows; nothing if all are shown. */
+/* "  16 more: full=True" after `shown` of `rows` rows; nothing if all are shown. */
 void roast__put_more(struct roast_buf *buf, const struct roast_page_input *input,
                      size_t rows, size_t shown);
 
@@ -53,7 +53,7 @@ void roast__line_format(struct roast_wrapped_line *line, const char *format, ...
 /* Writes nothing when there was no part. */
 void roast__line_end(struct roast_wrapped_line *line);
 
-/* The sections behind the tables of metrics. */
+/* The sections below the tables of metrics. */
 typedef void roast_put_section(struct roast_buf *buf,
                                const struct roast_page_input *input);
 roast_put_section roast__put_not_available;

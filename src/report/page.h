@@ -44,7 +44,7 @@ void roast__put_budget_section(struct roast_buf *buf,
 void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *input);
 void roast__put_remarks(struct roast_buf *buf, const struct roast_page_input *input);
 
-/* The sections behind the tables of metrics, all of them and in their order. */
+/* The sections below the tables of metrics, all and in their order. */
 void roast__put_sections_below(struct roast_buf *buf,
                                const struct roast_page_input *input);
 

@@ -437,8 +437,8 @@ double roast__sampling_interval(const struct roast_run *run)
 }
 
 /* The moments of samples within the run; with any, or with an interval, also its begin,
- * its end if it has one, and each change of the number of workers with the microsecond before it: so
- * that straight lines between the points follow the steps. */
+ * its end if it has one, and each change of the number of workers with the microsecond
+ * before it, so that straight lines between the points follow the steps. */
 static bool count_times(struct time_list *times, const struct roast_run *run,
                         double interval_s)
 {
@@ -460,7 +460,7 @@ static bool count_times(struct time_list *times, const struct roast_run *run,
          (run->end_ns == 0 || put_time(times, run->end_ns));
     for (size_t i = 1; ok && i < run->offer_count; i++) {
         const struct roast_offer *offer = &run->offers[i];
-        int64_t before_ns = offer->time_ns - 1000;
+        int64_t before_ns = roast__sat_sub(offer->time_ns, 1000);
         if (offer->workers != offer[-1].workers && before_ns > run->start_ns &&
             offer->time_ns < end_ns)
             ok = put_time(times, before_ns) && put_time(times, offer->time_ns);
@@ -481,15 +481,17 @@ static bool offered_counts(const struct roast_run *run, struct roast_timeline *l
     size_t cap = 0;
     bool ok = count_times(&times, run, interval_s);
 
-    if (times.count > 0 && (double)(times.all[times.count - 1] - times.all[0]) >
-                               most_intervals * (double)step_ns)
+    if (times.count > 0 &&
+        (double)roast__sat_sub(times.all[times.count - 1], times.all[0]) >
+            most_intervals * (double)step_ns)
         step_ns = 0;
     for (size_t i = 0; ok && i < times.count; i++) {
         const struct roast_offer *offer = NULL;
         int64_t time_ns = i > 0 ? times.all[i - 1] : times.all[i];
         if (i > 0 && times.all[i] == times.all[i - 1])
             continue;
-        while (ok && step_ns > 0 && times.all[i] - time_ns > step_ns + step_ns / 2) {
+        while (ok && step_ns > 0 &&
+               roast__sat_sub(times.all[i], time_ns) - step_ns / 2 > step_ns) {
             time_ns += step_ns;
             offer = roast__run_offer_at(run, time_ns);
             ok = offer && put_point(line, &cap, time_ns, (double)offer->workers);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_text.c - texts that are borrowed, and cutting them between characters. */
+#include "base/str.h"
 #include "support.h"
 
 #include "roast/text.h"
@@ -35,12 +36,35 @@ static void an_absent_text_is_not_an_empty_one(void **state)
     assert_int_equal(roast_str_of("jets").size_bytes, 4);
 }
 
+static void numbers_are_taken_off_the_front(void **state)
+{
+    static const char *const bad[] = {
+        "", "-", " 1", "+1", "1x", "x", "9223372036854775808"};
+    struct roast_str text = roast_str_of("-12 9223372036854775807");
+    int64_t value = 0;
+    (void)state;
+
+    assert_true(roast__str_take_int(&text, &value));
+    assert_int_equal(value, -12);
+    assert_true(roast__str_take_int(&text, &value));
+    assert_int_equal(value, INT64_MAX);
+    assert_null(text.data);
+    assert_false(roast__str_take_int(&text, &value));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        text = roast_str_of(bad[i]);
+        value = 7;
+        assert_false(roast__str_take_int(&text, &value));
+        assert_true(text.data == bad[i] && value == 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cutting_never_splits_a_character),
         cmocka_unit_test(cutting_bytes_that_are_no_text_ends),
         cmocka_unit_test(an_absent_text_is_not_an_empty_one),
+        cmocka_unit_test(numbers_are_taken_off_the_front),
     };
     return cmocka_run_group_tests_name("base/text", tests, NULL, NULL);
 }

@@ -40,13 +40,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
     struct roast_fileset fileset = {0};
     struct roast_buf json = {0};
+    struct roast_json writer = {.put = roast__buf_sink, .context = &json};
     roast_error err = {0};
     int status = roast__fileset_read(
         &fileset, (struct roast_str){(const char *)data, size_bytes}, &err);
 
     PROMISE(status == ROAST_OK || err.code == status);
     roast__fileset_sort(&fileset);
-    roast__fileset_write(&json, &fileset, &fileset);
+    roast__fileset_write(&writer, &fileset, &fileset);
     PROMISE(roast__buf_ok(&json) && !fileset.failed && is_one_value(&json));
     roast__fileset_release(&fileset);
     roast__buf_release(&json);

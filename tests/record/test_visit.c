@@ -8,15 +8,10 @@
 #include "roast/view.h"
 #include "support.h"
 
-static void put(void *context, const void *bytes, size_t size_bytes)
-{
-    roast__buf_put(context, bytes, size_bytes);
-}
-
 /* The record as JSON in out; returns the status of the visit. */
 static int show(struct roast_buf *out, const roast_record *rec, bool wants_stored)
 {
-    struct roast_json json = {.put = put, .context = out};
+    struct roast_json json = {.put = roast__buf_sink, .context = out};
     struct roast_value_sink sink = roast_json_sink(&json);
 
     sink.wants_stored = wants_stored;

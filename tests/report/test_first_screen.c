@@ -15,8 +15,8 @@ static struct hand_table tables[TABLES];
 static struct roast_heading heading;
 static struct roast_page_input shown = {.values = &values, .heading = &heading};
 
-static const char *const finding_columns[] = {
-    "id", "title", "evidence", "advice", "saves_wall_seconds", "overlaps"};
+static const char *const finding_columns[] = {"id",     "title",  "evidence",
+                                              "advice", "saving", "overlaps"};
 static const char *const budget_columns[] = {
     "form", "compute", "fetch",   "interpret", "decompress",   "open",       "dispatch",
     "lost", "reduce",  "monitor", "idle_tail", "idle_starved", "unexplained"};
@@ -29,14 +29,14 @@ static struct roast_cell check_cells[4 * COUNT_OF(check_columns)];
 /* ---- a run, by hand ----------------------------------------------------------- */
 
 static void put_finding(size_t row, const char *title, const char *evidence,
-                        const char *advice, double saves)
+                        const char *advice, const char *saving)
 {
     struct roast_cell *cells = &finding_cells[row * COUNT_OF(finding_columns)];
 
     cells[1] = cell_text(title);
     cells[2] = cell_text(evidence);
     cells[3] = cell_text(advice);
-    cells[4] = saves > 0 ? cell_number(saves) : (struct roast_cell){0};
+    cells[4] = saving ? cell_text(saving) : (struct roast_cell){0};
     cells[5] = cell_text(row < 2 ? "another" : "");
     tables[FINDINGS].row_count = row + 1;
 }
@@ -100,10 +100,10 @@ static int setup(void **state)
 
 static void put_everything(void)
 {
-    put_finding(0, "One", "much", "another", 10);
-    put_finding(1, "Two", "less", "fewer", 7);
-    put_finding(2, "Three", "little", "look", 0);
-    put_finding(3, "Garbage collection", "80.0 s", "gc.freeze()", 1);
+    put_finding(0, "One", "much", "another", "about 10.0 s");
+    put_finding(1, "Two", "less", "fewer", "about 7.00 s");
+    put_finding(2, "Three", "little", "look", NULL);
+    put_finding(3, "Garbage collection", "80.0 s", "gc.freeze()", "about 1.00 s");
     put_check(0, "events", 0, "exact");
     put_check(1, "bytes", 3.2, "differs");
     put_check(2, "cpu_seconds", -0.04, "agrees");
@@ -254,7 +254,8 @@ static void test_nothing_known(void **state)
 static void test_words_from_data(void **state)
 {
     (void)state;
-    put_finding(0, "\033[2Jtitle", "\n\xff evidence of \xe2\x80\xae.root", "\tdo", 1);
+    put_finding(0, "\033[2Jtitle", "\n\xff evidence of \xe2\x80\xae.root", "\tdo",
+                "about 1.00 s");
     struct roast_page page = make_page(first_screen, built());
     check_page_fits(&page);
     assert_null(strchr(page.text, '\033'));

@@ -64,8 +64,8 @@ static void fill_table(enum roast_table_id id, size_t rows)
 
 static void fill_findings(size_t rows, size_t evidence, size_t advice)
 {
-    static const char *const columns[] = {"title", "evidence", "advice",
-                                          "saves_wall_seconds", "overlaps"};
+    static const char *const columns[] = {"title", "evidence", "advice", "saving",
+                                          "overlaps"};
     static struct roast_cell cells[FINDINGS * COUNT_OF(columns)];
     static char texts[FINDINGS][64];
     const struct hand_table table = {.name = "findings",
@@ -80,7 +80,7 @@ static void fill_findings(size_t rows, size_t evidence, size_t advice)
         cell[0] = cell_text(texts[row]);
         cell[1] = cell_text(words(evidence));
         cell[2] = cell_text(words(advice));
-        cell[3] = cell_number(12);
+        cell[3] = cell_text("about 12.0 s");
         cell[4] = cell_text("other");
     }
     show_tables(&shown, &table, 1);

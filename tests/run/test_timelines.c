@@ -150,6 +150,26 @@ static void no_workers_are_samples_of_0_at_the_interval(void **state)
     roast_run_free(run);
 }
 
+/* Times of a damaged file. */
+static void offers_long_before_the_run_are_no_points(void **state)
+{
+    roast_run *run = new_run();
+    char out[200];
+
+    (void)state;
+    assert_int_equal(roast_run_offer(run, INT64_MIN, 2, 2, NULL), 0);
+    assert_int_equal(roast_run_offer(run, INT64_MIN + 1, 3, 3, NULL), 0);
+    add_memory(run, "w", 1, 5);
+    struct roast_tracking tracking = read_tracking(run);
+    const struct roast_timeline *line = find_line(&tracking, NULL, ROAST_SERIES_memory);
+    assert_non_null(line);
+    for (size_t i = 0; i < line->count; i++)
+        assert_true(line->points[i].time_ns >= EPOCH_0);
+    assert_string_not_equal(shown(&tracking, NULL, ROAST_SERIES_memory, out), "");
+    roast_tracking_release(&tracking);
+    roast_run_free(run);
+}
+
 static void memory_is_in_percent_of_its_limit(void **state)
 {
     roast_run *run = new_run();
@@ -321,6 +341,7 @@ int main(void)
         cmocka_unit_test(only_known_values_are_points),
         cmocka_unit_test(workers_are_counted_by_what_is_offered),
         cmocka_unit_test(no_workers_are_samples_of_0_at_the_interval),
+        cmocka_unit_test(offers_long_before_the_run_are_no_points),
         cmocka_unit_test(memory_is_in_percent_of_its_limit),
         cmocka_unit_test(counts_of_a_backend_go_before_offers),
         cmocka_unit_test(running_attempts_are_counted_at_every_moment),

@@ -6,11 +6,6 @@
 #include "heap.h"
 #include "support.h"
 
-static void put(void *context, const void *bytes, size_t size_bytes)
-{
-    roast__buf_put(context, bytes, size_bytes);
-}
-
 static struct roast_cell text(const char *text)
 {
     return (struct roast_cell){.type = ROAST_CELL_TEXT, .text = roast_str_of(text)};
@@ -28,7 +23,7 @@ static void test_numbers_are_aligned_to_the_right(void **state)
                                          {text("longer\n"), count(1234), {0}}};
     struct roast_buf out = {0};
     const struct roast_row_writer_options options = {
-        .names = names, .count = 3, .put = put, .context = &out};
+        .names = names, .count = 3, .put = roast__buf_sink, .context = &out};
     roast_row_writer *writer = roast_row_writer_new(&options);
 
     (void)state;
@@ -59,7 +54,7 @@ static void test_csv_and_json(void **state)
                                                              (enum roast_format)format,
                                                          .names = names,
                                                          .count = 2,
-                                                         .put = put,
+                                                         .put = roast__buf_sink,
                                                          .context = &out};
         roast_row_writer *writer = roast_row_writer_new(&options);
         assert_non_null(writer);
@@ -77,7 +72,7 @@ static void test_later_rows_keep_the_widths(void **state)
     static const char *const names[] = {"a", "b"};
     struct roast_buf out = {0};
     const struct roast_row_writer_options options = {
-        .names = names, .count = 2, .put = put, .context = &out};
+        .names = names, .count = 2, .put = roast__buf_sink, .context = &out};
     roast_row_writer *writer = roast_row_writer_new(&options);
     const struct roast_cell first[] = {text("xx"), count(1)};
     const struct roast_cell later[] = {text("yyyy"), count(22)};
@@ -105,7 +100,7 @@ static void test_out_of_memory_anywhere(void **state)
                                                              (enum roast_format)format,
                                                          .names = names,
                                                          .count = 1,
-                                                         .put = put,
+                                                         .put = roast__buf_sink,
                                                          .context = &out};
         test_heap_fail(n, false);
         roast_row_writer *writer = roast_row_writer_new(&options);

@@ -70,8 +70,7 @@ int64_t *roast__last_seen(const struct roast_run *run)
     roast__hash_release(&by_pid);
     for (size_t i = 0; last && i < attempts->process_count; i++) {
         struct roast_death death;
-        if (attempts->processes[i].pid != 0 &&
-            roast__death_find(&death, run, attempts->processes[i].pid) &&
+        if (roast__death_find(&death, run, &attempts->processes[i]) &&
             death.time_ns > last[i])
             last[i] = death.time_ns;
     }

@@ -14,6 +14,7 @@
 #include "analyze/calls.h"
 #include "analyze/deaths.h"
 #include "analyze/formulas.h"
+#include "analyze/recorded.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
@@ -170,37 +171,23 @@ static double seconds_of(const struct roast_summary_context *ctx,
     return sum;
 }
 
-static void put_text(struct roast_buf *out, struct roast_str text)
-{
-    roast__buf_put(out, text.data ? text.data : "?", text.data ? text.size_bytes : 1);
-}
-
-/* "ttbar a.root 0-100" */
 static void add_chunk(struct roast_buf *chunks, const struct roast_run *run,
                       uint32_t row)
 {
-    const struct roast_column *column = run->attempts.columns;
-    int32_t source = run->attempts.source[row];
-    struct roast_buf text = {0};
-    char entries[64];
-    int size = snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64,
-                        roast__column_get(&column[ROAST_COLUMN_entry_start], row, 0),
-                        roast__column_get(&column[ROAST_COLUMN_entry_stop], row, 0));
+    const struct roast_column *columns = run->attempts.columns;
+    const struct roast_column *stops = &columns[ROAST_COLUMN_entry_stop];
+    int32_t number = run->attempts.source[row];
+    const struct roast_source none = {.dataset = ROAST_NO_STRING,
+                                      .file = ROAST_NO_STRING};
+    const struct roast_source *read =
+        number >= 0 ? &run->attempts.sources[number] : &none;
+    const int64_t entries[2] = {
+        roast__column_get(&columns[ROAST_COLUMN_entry_start], row, 0),
+        roast__column_get(stops, row, 0)};
 
-    if (source >= 0) {
-        const struct roast_source *read = &run->attempts.sources[source];
-        put_text(&text, roast__strings_get(&run->strings, read->dataset));
-        put_text(&text, roast_str_of(" "));
-        put_text(&text, roast__strings_get(&run->strings, read->file));
-    } else {
-        put_text(&text, (struct roast_str){NULL, 0});
-    }
-    if (roast__column_has(&column[ROAST_COLUMN_entry_stop], row))
-        roast__buf_put(&text, entries, (size_t)size);
-    chunks->failed |= !roast__buf_ok(&text);
-    roast__list_add(chunks,
-                    (struct roast_str){(const char *)text.data, text.size_bytes});
-    roast__buf_release(&text);
+    roast__list_add_chunk(chunks, roast__strings_get(&run->strings, read->dataset),
+                          roast__strings_get(&run->strings, read->file),
+                          roast__column_has(stops, row) ? entries : NULL);
 }
 
 /* ---- a process of a pool --------------------------------------------------------- */
@@ -248,9 +235,10 @@ static void put_process(roast_table *table, const struct roast_summary_context *
         int64_t start_ns, end_ns;
         if (!is_unfinished(ctx, row))
             continue;
-        uint64_t pid = attempts->processes[attempts->process[row]].pid;
-        all_known &= pid != 0;
-        if (pid != death->pid)
+        const struct roast_worker_process *process =
+            &attempts->processes[attempts->process[row]];
+        all_known &= process->pid != 0;
+        if (!roast__death_is_of(death, ctx->run, process))
             continue;
         add_chunk(&chunks, ctx->run, row);
         lost++;

@@ -125,14 +125,6 @@ static void add_job(struct call_times *times, const struct roast_job *job,
  * recorded, or if it has a pool of its own. Without a scheduler the pool has its chunks
  * when preprocessing ends, and the client merges, up to the end of the call if merging
  * was not recorded. */
-static bool was_lost(const struct roast_run *run)
-{
-    double lost = run->fact_known[ROAST_FACT_lost_schedulers]
-                      ? run->facts[ROAST_FACT_lost_schedulers]
-                      : 0;
-    return lost > 0;
-}
-
 static void add_call(struct call_times *times, const struct roast_call *call,
                      const struct roast_run *run, bool has_scheduler)
 {
@@ -143,7 +135,7 @@ static void add_call(struct call_times *times, const struct roast_call *call,
 
     if ((is_empty(&times->preprocess) || has_pool) && call->preprocess_ns > 0)
         widen(&times->preprocess, from_ns, preprocessed_ns);
-    if (has_scheduler && !call->returned && was_lost(run))
+    if (has_scheduler && !call->returned && run->facts[ROAST_FACT_lost_schedulers] > 0)
         widen(&times->unknown, preprocessed_ns, call->end_ns);
     if (has_scheduler || is_empty(&times->chunks))
         return;

@@ -146,8 +146,8 @@ static enum roast_slice slice_of_kind(enum roast_task_kind kind)
     return ROAST_SLICE_unexplained; /* the rest, after the ladders of its attempts */
 }
 
-static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind kind,
-                                 bool interrupted)
+static enum roast_slice slice_of(const struct roast_run *run, enum roast_task_end end,
+                                 enum roast_task_kind kind)
 {
     if (kind == ROAST_KIND_foreign)
         return ROAST_SLICE_foreign;
@@ -158,7 +158,8 @@ static enum roast_slice slice_of(enum roast_task_end end, enum roast_task_kind k
     case ROAST_TASK_lost:
         return ROAST_SLICE_lost;
     case ROAST_TASK_cancelled:
-        return interrupted ? ROAST_SLICE_cancelled : ROAST_SLICE_skipped;
+        return roast__run_state(run) == ROAST_IS_interrupted ? ROAST_SLICE_cancelled
+                                                             : ROAST_SLICE_skipped;
     case ROAST_TASK_sent_back:
         return ROAST_SLICE_skipped;
     case ROAST_TASK_ok:
@@ -238,8 +239,7 @@ static void add_task(struct schedule_builder *builder, size_t task)
         (enum roast_task_end)(tasks->end[task] & ~(unsigned)ROAST_TASK_OURS);
     enum roast_task_kind kind = (enum roast_task_kind)builder->ctx->task_kinds[task];
     struct roast_job job = {
-        .slice = (unsigned char)slice_of(
-            end, kind, roast__run_state(builder->ctx->run) == ROAST_IS_interrupted),
+        .slice = (unsigned char)slice_of(builder->ctx->run, end, kind),
         .kind = (unsigned char)slice_of_kind(kind),
         .first_row = builder->first_row[task],
         .row_count = builder->first_row[task + 1] - builder->first_row[task],

@@ -24,9 +24,8 @@ struct tail_search {
     int64_t last_part_ns; /* when the last 5 % of them started */
     size_t last;          /* row of the chunk that ended last */
     size_t still_running; /* chunks at the begin of the tail */
-    double median_s;      /* duration of a chunk */
-    double median_events;
     struct roast_typical_chunk typical;
+    double median_s; /* duration of a chunk */
     struct roast_hosts_seen hosts;
 };
 
@@ -109,41 +108,11 @@ static bool find_last(struct tail_search *search)
     return starts != NULL;
 }
 
-/* ---- medians --------------------------------------------------------------------- */
-
-static double column_of(const struct tail_search *search,
-                        enum roast_attempt_column column, size_t row)
-{
-    return roast__column_number(&search->ctx->run->attempts.columns[column], row);
-}
-
 static bool is_member(const void *search, size_t row)
 {
     int64_t times[2];
 
     return is_chunk(search, row, times);
-}
-
-/* False when out of memory. */
-static bool find_medians(struct tail_search *search)
-{
-    struct roast_quantiles taken = {0}, events = {0};
-
-    for (size_t row = 0; row < search->ctx->run->attempts.count; row++) {
-        int64_t times[2];
-        if (!is_chunk(search, row, times))
-            continue;
-        double took_s = roast__seconds_between(times[0], times[1]);
-        roast__quantiles_add(&taken, took_s);
-        roast__quantiles_add(&events, column_of(search, ROAST_COLUMN_num_events, row));
-    }
-    search->median_s = roast__quantiles_get(&taken, 0.5);
-    search->median_events = roast__quantiles_get(&events, 0.5);
-    bool found = !taken.failed && !events.failed;
-    roast__quantiles_release(&taken);
-    roast__quantiles_release(&events);
-    return found &&
-           roast__typical_chunk_find(&search->typical, search->ctx, is_member, search);
 }
 
 /* ---- stragglers ------------------------------------------------------------------ */
@@ -168,8 +137,9 @@ static const char *cause_of(struct tail_search *search, size_t row, double took_
     if (!is_long(search, took_s))
         return "began late";
     double excess_s = took_s - search->median_s;
-    double events = column_of(search, ROAST_COLUMN_num_events, row);
-    if ((events / search->median_events - 1) * search->median_s > excess_s / 2)
+    double events = roast__column_number(
+        &search->ctx->run->attempts.columns[ROAST_COLUMN_num_events], row);
+    if ((events / search->typical.events - 1) * search->median_s > excess_s / 2)
         return "more events"; /* at the usual rate */
     return roast__slow_chunk_cause(&search->typical, search->ctx, row, excess_s,
                                    &search->hosts);
@@ -187,22 +157,12 @@ static void put_straggler(struct tail_search *search, roast_table *table, size_t
 {
     const struct roast_summary_context *ctx = search->ctx;
     const struct roast_attempts *attempts = &ctx->run->attempts;
-    int32_t source = attempts->source[row];
     int64_t times[2] = {0, 0};
 
     roast__table_row(table);
     (void)is_chunk(search, row, times);
     double took_s = roast__seconds_between(times[0], times[1]);
-    if (source >= 0) {
-        roast__fill_text(table, ROAST_COL_stragglers_dataset,
-                         roast__context_text(ctx, attempts->sources[source].dataset));
-        roast__fill_text(table, ROAST_COL_stragglers_file,
-                         roast__context_text(ctx, attempts->sources[source].file));
-    }
-    roast__fill_sum(table, ROAST_COL_stragglers_entry_start,
-                    column_of(search, ROAST_COLUMN_entry_start, row));
-    roast__fill_sum(table, ROAST_COL_stragglers_entry_stop,
-                    column_of(search, ROAST_COLUMN_entry_stop, row));
+    roast__fill_chunk(table, ROAST_COL_stragglers_dataset, ctx, row);
     roast__fill_worker(table, ROAST_COL_stragglers_worker, ctx,
                        (size_t)attempts->process[row]);
     roast__fill_text(table, ROAST_COL_stragglers_host,
@@ -298,7 +258,9 @@ void roast__summarize_tail(const struct roast_summary_context *ctx)
     if (done && search.chunks == 0) {
         roast__summary_unavailable(summary, "tail", "no chunk was successful");
     } else if (done) {
-        done = find_last(&search) && find_medians(&search);
+        done = find_last(&search) &&
+               roast__typical_chunk_find(&search.typical, ctx, is_member, &search);
+        search.median_s = search.typical.medians[ROAST_PART_all];
         if (done)
             put_tail(&search, tail);
         ctx->budget->phases.last_row = search.last;

@@ -12,29 +12,15 @@
 /* Beyond this ratio of mean sizes, the fixed cost per chunk changes the cost per event. */
 static const double size_ratio = 1.3;
 
-static const struct {
-    const char *name;
-    const char *shown;
-    const char *text;
-} differences[ROAST_DIFFERENCE_COUNT] = {
+const struct roast_difference_info *roast_difference_info(
+    enum roast_difference difference)
+{
+    static const struct roast_difference_info infos[ROAST_DIFFERENCE_COUNT] = {
 #define D(name, shown, text) {#name, (shown), (text)},
 #include "roast/run_differences.def"
 #undef D
-};
-
-const char *roast_difference_name(enum roast_difference difference)
-{
-    return differences[difference].name;
-}
-
-const char *roast_difference_shown(enum roast_difference difference)
-{
-    return differences[difference].shown;
-}
-
-const char *roast_difference_text(enum roast_difference difference)
-{
-    return differences[difference].text;
+    };
+    return &infos[difference];
 }
 
 void roast__side_note(char *out, size_t out_bytes, const struct roast_side *side,
@@ -84,20 +70,15 @@ static void find_files(struct roast_comparison *out, const struct roast_match *m
                    "%zu in A, %zu in B, %zu of them the same", a, b, shared);
 }
 
-static void find_sizes(struct roast_comparison *out)
-{
-    const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
-
-    if (size->a > size->b * size_ratio || size->b > size->a * size_ratio)
-        (void)snprintf(out->differs[ROAST_DIFFERS_chunksize], ROAST_DIFFERENCE_BYTES,
-                       "%.0f events per chunk in A, %.0f in B", size->a, size->b);
-}
-
 void roast__find_differences(struct roast_comparison *out,
                              const struct roast_match *match,
                              const struct roast_side sides[2])
 {
+    const struct roast_compared *size = &out->metrics[ROAST_METRIC_chunk_events_mean];
+
     find_processors(out, sides);
     find_files(out, match, sides);
-    find_sizes(out);
+    if (size->a > size->b * size_ratio || size->b > size->a * size_ratio)
+        (void)snprintf(out->differs[ROAST_DIFFERS_chunksize], ROAST_DIFFERENCE_BYTES,
+                       "%.0f events per chunk in A, %.0f in B", size->a, size->b);
 }

@@ -2,9 +2,10 @@
 /* first_difference.c - the most important difference of two runs, as a sentence.
  *
  * Failures come first, then lost workers: they explain the other differences. Then what
- * the runs differ in: then neither is better. Then a slower machine. Then the slice of the budget that grew most per
- * event, if the sum grew by more than the noise of a shared machine. Then improvements,
- * unless chunks take more CPU time; then measures that grew significantly. */
+ * the runs differ in: then neither is better. Then a slower machine. Then the slice of
+ * the budget that grew most per event, if the sum grew by more than the noise of a shared
+ * machine. Then improvements, unless chunks take more CPU time; then measures that grew
+ * significantly. */
 #include "analyze/compare/first_difference.h"
 
 #include <math.h>

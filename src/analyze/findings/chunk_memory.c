@@ -2,8 +2,8 @@
 /* chunk_memory.c - the memory of a worker with another chunksize.
  *
  * Resident memory is per process: what is above its lowest value belongs to the chunks of
- * all its threads. The first chunks of a process are left out. Where all chunks have the same size, the part per event cannot be fitted and
- * is estimated. */
+ * all its threads. The first chunks of a process are left out. Where all chunks have the
+ * same size, the part per event cannot be fitted and is estimated. */
 #include "analyze/calls.h"
 #include "analyze/findings/chunksize.h"
 #include "analyze/findings/rule_limits.h"

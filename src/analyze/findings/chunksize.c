@@ -16,6 +16,7 @@
 #include "analyze/recorded.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "roast/ladder.h"
 #include "run/cold_fields.h"
 
@@ -161,14 +162,11 @@ static double runner_chunksize(const struct roast_run *run)
 {
     struct roast_str given = roast__notes_get(&run->notes, ROAST_NOTES_provenance,
                                               roast_str_of("runner.chunksize"));
-    double size = 0;
+    int64_t size = 0;
 
-    for (size_t i = 0; i < given.size_bytes; i++) {
-        if (given.data[i] < '0' || given.data[i] > '9')
-            return NAN;
-        size = size * 10 + (given.data[i] - '0');
-    }
-    return size > 0 && size < 1e15 ? size : NAN;
+    (void)roast__str_take_int(&given, &size);
+    return size > 0 && size < INT64_C(1000000000000000) && !given.data ? (double)size
+                                                                       : NAN;
 }
 
 /* Whether worker a has less memory than b. With the same limit, more threads share it;

@@ -6,12 +6,14 @@
  * share a slice, each names the other. */
 #include "analyze/findings/findings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
 #include "analyze/record_iter.h"
 #include "base/mem.h"
+#include "roast/number.h"
 
 static const struct rule {
     const char *id;
@@ -103,6 +105,14 @@ double roast__input_metric(const struct roast_rule_input *input,
     return roast__summary_metric(input->ctx->summary, metric);
 }
 
+bool roast__grows(const struct roast_growth *growth)
+{
+    double slope = roast__fit_slope(&growth->all);
+
+    return slope > 0 && roast__fit_r2(&growth->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
+           roast__fit_slope(&growth->later) * 100 >= LIMIT_GROWTH_LATER_PERCENT * slope;
+}
+
 double roast__threads_per_worker(const struct roast_summary_context *ctx)
 {
     const struct roast_worker_sessions *sessions = &ctx->run->scheduler.sessions;
@@ -165,6 +175,7 @@ static void put_finding(roast_table *table, const struct roast_rule_input *input
     bool is_high = finding->failure || percent >= LIMIT_HIGH_PERCENT;
     bool is_medium = finding->risk || percent >= LIMIT_COST_PERCENT;
     struct roast_buf overlaps = {0};
+    char saving[ROAST_NUMBER_BYTES + 32];
 
     roast__table_row(table);
     roast__fill_string(table, ROAST_COL_findings_id, rule->id);
@@ -179,8 +190,13 @@ static void put_finding(roast_table *table, const struct roast_rule_input *input
                 rule->advice);
     roast__fill_number(table, ROAST_COL_findings_cost_thread_seconds, finding->cost_s);
     roast__fill_number(table, ROAST_COL_findings_saves_wall_seconds, finding->saves_s);
-    if (finding->saves_next_run)
-        roast__fill_string(table, ROAST_COL_findings_saves_when, "on the next run");
+    if (!isnan(finding->saves_s)) {
+        (void)snprintf(saving, sizeof(saving), "%s %s%s",
+                       finding->saves_at_most ? "at most" : "about",
+                       roast_number(finding->saves_s, "s").text,
+                       finding->saves_next_run ? " on the next run" : "");
+        roast__fill_string(table, ROAST_COL_findings_saving, saving);
+    }
     for (size_t i = 0; i < ranking->count; i++) {
         if (i != number && ranking->all[i].finding.cost_slices & finding->cost_slices)
             roast__list_add(&overlaps, roast_str_of(ranking->all[i].rule->id));
@@ -223,6 +239,8 @@ void roast__summarize_findings(const struct roast_summary_context *ctx)
         ranked->weight_s = isnan(finding->saves_s) && input.threads > 0
                                ? finding->cost_s / input.threads
                                : finding->saves_s;
+        if (finding->saves_s * 100 < LIMIT_SHOWN_PERCENT * input.wall_s)
+            finding->saves_s = NAN; /* too little to promise */
         ranking->count++;
     }
     if (ranking && ranking->count > 0)

@@ -10,6 +10,7 @@
 #include "analyze/findings/chunksize.h"
 #include "analyze/findings/schedule_model.h"
 #include "analyze/formulas.h"
+#include "analyze/linear_fit.h"
 #include "analyze/timeline.h"
 
 struct roast_rule_input {
@@ -35,6 +36,7 @@ struct roast_finding {
     double cost_s;        /* thread-seconds; NaN: not known */
     double saves_s;       /* wall time; NaN: not known */
     bool saves_next_run;  /* a one-time cost */
+    bool saves_at_most;   /* all of the cost, of which the advice may save a part */
     const char *evidence; /* patterns; NULL: those of the rule */
     const char *advice;
     size_t placeholder_count;
@@ -73,6 +75,14 @@ double roast__percent_of_chunk_time(const struct roast_rule_input *input,
 /* A metric; NaN: absent. */
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric);
+
+/* Whether memory follows what was done (chunks, outputs) to the end: a cache that fills up
+ * does not grow in the second half. */
+struct roast_growth {
+    struct roast_linear_fit all; /* bytes */
+    struct roast_linear_fit later;
+};
+bool roast__grows(const struct roast_growth *growth);
 
 /* Mean of the workers of a cluster, or the most chunks at once in a process of a pool. */
 double roast__threads_per_worker(const struct roast_summary_context *ctx);

@@ -132,25 +132,11 @@ static void put_outlier(struct search *search, roast_table *table,
 {
     const struct roast_summary_context *ctx = search->ctx;
     const struct roast_attempts *attempts = &ctx->run->attempts;
-    const struct roast_column *start = &attempts->columns[ROAST_COLUMN_entry_start];
-    const struct roast_column *stop = &attempts->columns[ROAST_COLUMN_entry_stop];
     size_t row = outlier->row;
-    int32_t source = attempts->source[row];
     char name[ROAST_PROCESS_NAME_BYTES];
 
     roast__table_row(table);
-    if (source >= 0) {
-        roast__fill_text(table, ROAST_COL_outliers_dataset,
-                         roast__context_text(ctx, attempts->sources[source].dataset));
-        roast__fill_text(table, ROAST_COL_outliers_file,
-                         roast__context_text(ctx, attempts->sources[source].file));
-    }
-    if (roast__column_has(start, row))
-        roast__fill_count(table, ROAST_COL_outliers_entry_start,
-                          (uint64_t)start->values[row]);
-    if (roast__column_has(stop, row))
-        roast__fill_count(table, ROAST_COL_outliers_entry_stop,
-                          (uint64_t)stop->values[row]);
+    roast__fill_chunk(table, ROAST_COL_outliers_dataset, ctx, row);
     roast__fill_text(table, ROAST_COL_outliers_worker,
                      roast__process_name(
                          ctx->run, &attempts->processes[attempts->process[row]], name));

@@ -70,6 +70,7 @@ void roast__rule_merging(const struct roast_rule_input *input,
     if (!finding->found)
         return;
     finding->saves_s = phase_s + roast__saves_cost(input, finding);
+    finding->saves_at_most = true;
     roast__set_number(finding, "reduce",
                       by_workers ? input->slices[ROAST_SLICE_reduce] : phase_s, "s");
     roast__set_text(finding, "time_kind",
@@ -142,6 +143,7 @@ void roast__rule_postprocess(const struct roast_rule_input *input,
 {
     roast__add_cost(input, finding, ROAST_SLICE_postprocess);
     finding->saves_s = phase_seconds(input, ROAST_PHASE_POSTPROCESS);
+    finding->saves_at_most = true;
     finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
 }
@@ -208,6 +210,20 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
             "them for more chunks";
 }
 
+/* A call of the Runner waits for a free thread while tasks of others hold them: that is
+ * before its first chunk is sent. 0 where threads were free meanwhile. */
+static double wait_for_others_s(const struct roast_rule_input *input)
+{
+    const struct roast_budget *budget = input->ctx->budget;
+    double held_s = budget->by_phase[ROAST_PHASE_BEFORE][ROAST_SLICE_foreign] +
+                    budget->by_phase[ROAST_PHASE_BETWEEN][ROAST_SLICE_foreign];
+    double wait_s =
+        roast_table_number(input->ctx->summary->tables[ROAST_TABLE_wall_account], 0,
+                           ROAST_COL_wall_account_wait_first_worker);
+
+    return held_s * 100 >= LIMIT_HELD_PERCENT * wait_s * input->threads ? wait_s : 0;
+}
+
 void roast__rule_foreign_tasks(const struct roast_rule_input *input,
                                struct roast_finding *finding)
 {
@@ -215,7 +231,7 @@ void roast__rule_foreign_tasks(const struct roast_rule_input *input,
     finding->found = roast__is_significant(input, finding->cost_s);
     if (!finding->found)
         return;
-    finding->saves_s = roast__saves_cost(input, finding);
+    finding->saves_s = roast__saves_cost(input, finding) + wait_for_others_s(input);
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", finding->cost_s / input->offered_s * 100,
                       "%");

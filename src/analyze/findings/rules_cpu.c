@@ -147,6 +147,8 @@ void roast__rule_other_threads(const struct roast_rule_input *input,
     double other_s = roast__input_metric(input, ROAST_METRIC_other_threads_cpu_seconds);
     double own_s = 0;
 
+    if (!(other_s >= LIMIT_OTHER_CPU_S))
+        return;
     for (size_t row = 0; row < input->ctx->run->attempts.count; row++) {
         double ns = roast__column_number(&columns[ROAST_COLUMN_task_cpu_ns], row);
         own_s += roast__is_chunk(input->ctx, row) && ns > 0 ? ns / 1e9 : 0;

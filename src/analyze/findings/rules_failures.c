@@ -146,7 +146,7 @@ static enum cause cause_of(const struct roast_rule_input *input,
 
 /* The output of a call that raised is lost. */
 static void set_result(const struct roast_rule_input *input,
-                       struct roast_finding *finding)
+                       struct roast_finding *finding, enum roast_rerun_way way)
 {
     const struct roast_run *run = input->ctx->run;
     const char *words = "the result is incomplete";
@@ -169,14 +169,13 @@ static void set_result(const struct roast_rule_input *input,
             ("run everything again (postprocess() may change the output: outputs of "
              "two calls cannot be added after it)"),
     };
-    roast__set_text(finding, "again", roast_str_of(again[roast__rerun_way(run)]));
+    roast__set_text(finding, "again", roast_str_of(again[way]));
 }
 
 /* What a process that ran out of memory needs. Items keep their size. */
 static void set_room(const struct roast_rule_input *input,
-                     struct roast_finding *finding, bool resolved)
+                     struct roast_finding *finding, bool items)
 {
-    bool items = roast__rerun_way(input->ctx->run) == ROAST_RERUN_ITEMS && !resolved;
     bool threads = roast__threads_per_worker(input->ctx) > 1;
 
     roast__set_text(
@@ -263,10 +262,11 @@ void roast__rule_failures(const struct roast_rule_input *input,
         roast__set_text(finding, "path", section);
         roast__set_from_pattern(finding, "section", " in {path}");
     }
-    set_result(input, finding);
+    enum roast_rerun_way way = roast__rerun_way(input->ctx->run);
+    set_result(input, finding, way);
     enum cause cause = cause_of(input, table, first);
     if (cause == OUT_OF_MEMORY)
-        set_room(input, finding, resolved);
+        set_room(input, finding, way == ROAST_RERUN_ITEMS && !resolved);
     finding->advice = advice_of(cause, resolved);
 }
 
@@ -338,13 +338,12 @@ static const char *signal_name(int64_t number)
     return NULL;
 }
 
-/* What may have sent the signal is not known: the advice says where it is written. */
+/* The sender of a signal is not known: the advice names the log that may have it. */
 static const char *advice_of_code(double code)
 {
     if (code == -9)
         return "dmesg and the log of the batch system show whether memory ran out: if "
-               "so, "
-               "fewer workers or smaller chunks";
+               "so, fewer workers or smaller chunks";
     if (code == -4 || code == -6 || code == -7 || code == -8 || code == -11)
         return "a crash in compiled code: PYTHONFAULTHANDLER=1 shows where";
     if (code < 0)

@@ -4,7 +4,6 @@
  * A suggested limit is the largest memory used / LIMIT_ADVISED_PERCENT. */
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
-#include "analyze/linear_fit.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/series.h"
@@ -102,9 +101,7 @@ void roast__rule_memory_pressure(const struct roast_rule_input *input,
 struct process_memory {
     uint32_t chunks;
     uint32_t seen;
-    struct roast_linear_fit all;
-    struct roast_linear_fit
-        later; /* the second half: a cache that fills up has ended */
+    struct roast_growth growth;
 };
 
 /* Whether the attempt counts and has the memory of its process after it. */
@@ -114,15 +111,6 @@ static bool has_memory(const struct roast_rule_input *input, size_t row)
 
     return input->ctx->totals->roles.of_row[row] == ROAST_ROLE_COUNTS &&
            roast__column_has(&columns[ROAST_COLUMN_rss_after_bytes], row);
-}
-
-static bool grows(const struct process_memory *process)
-{
-    double slope = roast__fit_slope(&process->all);
-
-    return slope > 0 && roast__fit_r2(&process->all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
-           roast__fit_slope(&process->later) * 100 >=
-               LIMIT_GROWTH_LATER_PERCENT * slope;
 }
 
 void roast__rule_memory_leak(const struct roast_rule_input *input,
@@ -145,17 +133,17 @@ void roast__rule_memory_leak(const struct roast_rule_input *input,
         if (!has_memory(input, row))
             continue;
         double number = process->seen++, bytes = (double)after->values[row];
-        roast__fit_add(&process->all, number, bytes);
+        roast__fit_add(&process->growth.all, number, bytes);
         if (process->seen * 2 > process->chunks)
-            roast__fit_add(&process->later, number, bytes);
+            roast__fit_add(&process->growth.later, number, bytes);
     }
     double with_chunks = 0, growing = 0, growth = -INFINITY, slope = 0, first = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct roast_linear_fit *all = &processes[i].all;
+        const struct roast_linear_fit *all = &processes[i].growth.all;
         if (processes[i].chunks < LIMIT_GROWTH_CHUNKS)
             continue;
         with_chunks++;
-        if (!grows(&processes[i]))
+        if (!roast__grows(&processes[i].growth))
             continue;
         growing++;
         if (roast__fit_slope(all) * (all->count - 1) > growth) {

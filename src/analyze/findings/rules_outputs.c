@@ -9,7 +9,6 @@
 #include "analyze/calls.h"
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
-#include "analyze/linear_fit.h"
 #include "analyze/recorded.h"
 #include "base/mem.h"
 #include "run/series.h"
@@ -67,12 +66,7 @@ static bool find_arrivals(struct arrivals *found, const struct roast_rule_input 
 }
 
 /* The memory of the client over what has arrived, while outputs arrive. */
-struct growth {
-    struct roast_linear_fit all;
-    struct roast_linear_fit later; /* the second half of what arrives */
-};
-
-static void fit_growth(struct growth *growth, const struct arrivals *arrivals,
+static void fit_growth(struct roast_growth *growth, const struct arrivals *arrivals,
                        const struct roast_worker_samples *client)
 {
     struct roast_series_cursor cursor;
@@ -101,7 +95,7 @@ void roast__rule_client_memory(const struct roast_rule_input *input,
     const struct roast_samples *samples = &input->ctx->run->client_samples;
     double first = roast__input_metric(input, ROAST_METRIC_client_memory_start_bytes);
     struct arrivals arrivals = {.all = NULL};
-    struct growth growth = {.all = {.count = 0}};
+    struct roast_growth growth = {.all = {.count = 0}};
 
     finding->cost_s = NAN;
     if (samples->count == 0)
@@ -112,14 +106,10 @@ void roast__rule_client_memory(const struct roast_rule_input *input,
     }
     if (!arrivals.in_client)
         fit_growth(&growth, &arrivals, &samples->workers[0]);
-    double slope = roast__fit_slope(&growth.all);
-    double grown = slope * arrivals.total;
-    finding->found =
-        growth.all.count >= LIMIT_CLIENT_SAMPLES &&
-        grown >= LIMIT_CLIENT_GROWTH_MB * 1e6 &&
-        grown * 100 >= LIMIT_GROWTH_PERCENT * first &&
-        roast__fit_r2(&growth.all) * 100 >= LIMIT_GROWTH_R2_PERCENT &&
-        roast__fit_slope(&growth.later) * 100 >= LIMIT_GROWTH_LATER_PERCENT * slope;
+    double grown = roast__fit_slope(&growth.all) * arrivals.total;
+    finding->found = growth.all.count >= LIMIT_CLIENT_SAMPLES &&
+                     roast__grows(&growth) && grown >= LIMIT_CLIENT_GROWTH_MB * 1e6 &&
+                     grown * 100 >= LIMIT_GROWTH_PERCENT * first;
     finding->risk = true;
     roast__set_client(input, finding);
     roast__set_number(finding, "growth", grown, "B");

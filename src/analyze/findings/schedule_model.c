@@ -2,9 +2,10 @@
 /* schedule_model.c - how long the chunks of a run would take after a change.
  *
  * The chunks of each call of Runner.run have a window of time: the phases `chunks` and
- * `tail`. Two replays of a window begin with its threads and end with its last chunk;
- * their quotient times the measured length is what the change leaves of it. Jobs other
- * than chunks (merging, tasks of others) take threads in between. */
+ * `tail`; so has its preprocessing. Two replays of a window begin with its threads and end
+ * with its last chunk, or the last file that was preprocessed; their quotient times the
+ * measured length is what the change leaves of it. Other jobs (merging, tasks of others)
+ * take threads in between. */
 #include "analyze/findings/schedule_model.h"
 
 #include "analyze/formulas.h"
@@ -24,6 +25,7 @@ struct window {
     size_t first; /* of its jobs, in `order` */
     size_t count;
     int64_t replayed_ns; /* without any change */
+    bool has_chunks;
 };
 
 /* A thread without a job before the job, by reason. */
@@ -37,7 +39,7 @@ struct roast_schedule_model {
     const struct roast_summary_context *ctx;
     struct window *windows; /* owned */
     size_t window_count;
-    struct roast_keyed *order; /* owned; jobs by window, then by start */
+    struct roast_keyed *order; /* owned; jobs by window, then by start in it */
     struct gap *gaps;          /* owned; per job of the budget */
     struct roast_keyed *slots; /* owned; of all shifts: when each thread is free */
     size_t slot_count;
@@ -61,31 +63,54 @@ static bool find_windows(struct roast_schedule_model *model)
         const struct roast_phase_interval *interval = &phases->intervals[i];
         int64_t to_ns =
             i + 1 < phases->count ? interval[1].from_ns : model->ctx->budget->end_ns;
-        if (!has_chunks(interval->phase) || to_ns <= interval->from_ns)
+        bool chunks = has_chunks(interval->phase);
+        if ((!chunks && interval->phase != ROAST_PHASE_PREPROCESS) ||
+            to_ns <= interval->from_ns)
             continue;
         if (interval->phase == ROAST_PHASE_TAIL && i > 0 &&
             has_chunks(interval[-1].phase) && model->window_count > 0)
             model->windows[model->window_count - 1].to_ns = to_ns;
         else
             model->windows[model->window_count++] =
-                (struct window){.from_ns = interval->from_ns, .to_ns = to_ns};
+                (struct window){.from_ns = interval->from_ns,
+                                .to_ns = to_ns,
+                                .has_chunks = chunks};
     }
     return model->windows != NULL;
+}
+
+/* The last window that begins until then; NULL: none. */
+static struct window *window_until(const struct roast_schedule_model *model,
+                                   int64_t time_ns)
+{
+    size_t begun =
+        roast__count_until(&model->windows[0].from_ns, sizeof(model->windows[0]),
+                           model->window_count, time_ns);
+
+    return begun > 0 ? &model->windows[begun - 1] : NULL;
+}
+
+static bool has_times(const struct roast_job *job)
+{
+    return job->stop_ns > job->start_ns && !job->start_unknown;
 }
 
 /* The window in which a job started; NULL: in none. */
 static struct window *window_of(const struct roast_schedule_model *model,
                                 const struct roast_job *job)
 {
-    size_t begun =
-        roast__count_until(&model->windows[0].from_ns, sizeof(model->windows[0]),
-                           model->window_count, job->start_ns);
-    struct window *window = begun > 0 ? &model->windows[begun - 1] : NULL;
+    struct window *window = window_until(model, job->start_ns);
 
-    return window && job->start_ns < window->to_ns && job->stop_ns > job->start_ns &&
-                   !job->start_unknown
-               ? window
-               : NULL;
+    return window && job->start_ns < window->to_ns && has_times(job) ? window : NULL;
+}
+
+/* The last window that a job reaches which started before it; NULL: none. */
+static struct window *reached_window(const struct roast_schedule_model *model,
+                                     const struct roast_job *job)
+{
+    struct window *window = window_until(model, roast__sat_sub(job->stop_ns, 1));
+
+    return window && window->from_ns > job->start_ns && has_times(job) ? window : NULL;
 }
 
 /* ---- gaps ------------------------------------------------------------------------ */
@@ -95,8 +120,8 @@ static bool is_chunk_job(const struct roast_job *job)
     return job->kind == ROAST_SLICE_unexplained || job->kind == ROAST_SLICE_other;
 }
 
-/* What a thread did from `free_ns` to the start of a job. Without a scheduler nobody
- * knows when a job was sent: the pool had all of them. */
+/* What a thread did from `free_ns` to the start of a job. Without a scheduler
+ * the pool has all jobs from the beginning. */
 static struct gap gap_before(const struct roast_schedule *schedule,
                              const struct roast_job *job, int64_t free_ns)
 {
@@ -124,7 +149,7 @@ static void find_gaps(struct roast_schedule_model *model)
         for (; job < schedule->job_count && schedule->jobs[job].shift == i; job++) {
             const struct roast_job *own = &schedule->jobs[job];
             const struct window *window = window_of(model, own);
-            if (threads == 0 || own->start_unknown || own->stop_ns <= own->start_ns)
+            if (threads == 0 || !has_times(own))
                 continue;
             int64_t free_ns = model->slots[0].key;
             if (window && window->from_ns > free_ns)
@@ -145,15 +170,18 @@ static bool order_jobs(struct roast_schedule_model *model)
     const struct roast_schedule *schedule = &model->ctx->budget->schedule;
     size_t count = 0, number = 0;
 
-    model->order = roast__keyed_new(schedule->job_count);
+    model->order = roast__keyed_new(2 * schedule->job_count);
     if (!model->order)
         return false;
-    for (size_t job = 0; job < schedule->job_count; job++) {
-        if (window_of(model, &schedule->jobs[job]))
-            model->order[count++] =
-                (struct roast_keyed){schedule->jobs[job].start_ns, (uint32_t)job};
+    for (uint32_t job = 0; job < schedule->job_count; job++) {
+        const struct roast_job *own = &schedule->jobs[job];
+        const struct window *reached = reached_window(model, own);
+        if (window_of(model, own))
+            model->order[count++] = (struct roast_keyed){own->start_ns, job};
+        if (reached)
+            model->order[count++] = (struct roast_keyed){reached->from_ns, job};
     }
-    roast__keyed_sort(model->order, model->order + schedule->job_count, count);
+    roast__keyed_sort(model->order, model->order + 2 * schedule->job_count, count);
     for (size_t i = 0; i < model->window_count; i++) {
         struct window *window = &model->windows[i];
         window->first = number;
@@ -195,7 +223,8 @@ struct roast_schedule_model *roast__schedule_model_new(
     for (size_t i = 0; done && i < model->window_count; i++) {
         struct window *window = &model->windows[i];
         window->replayed_ns = replay(model, window, &none);
-        model->wall_s += roast__seconds_between(window->from_ns, window->to_ns);
+        if (window->has_chunks)
+            model->wall_s += roast__seconds_between(window->from_ns, window->to_ns);
     }
     if (done)
         return model;
@@ -248,6 +277,12 @@ static double goes_of_row(const struct roast_schedule_model *model, size_t row,
     return seconds;
 }
 
+/* Times come from untrusted files. */
+static int64_t whole_ns(double ns)
+{
+    return ns > 0 ? (int64_t)fmin(ns, 9e18) : 0;
+}
+
 /* How long a job takes after the change. */
 static int64_t length_of(const struct roast_schedule_model *model,
                          const struct roast_job *job,
@@ -263,7 +298,7 @@ static int64_t length_of(const struct roast_schedule_model *model,
     length_s -= going_s * (change->part > 0 ? change->part : 1);
     if (change->longest_s > 0 && is_chunk_job(job))
         length_s = fmin(length_s, change->longest_s);
-    return length_s > 0 ? (int64_t)(length_s * 1e9) : 0;
+    return whole_ns(length_s * 1e9);
 }
 
 static int64_t length_of_gap(const struct gap *gap,
@@ -273,9 +308,31 @@ static int64_t length_of_gap(const struct gap *gap,
         gap->first ? ROAST_SLICE_dispatch_first : ROAST_SLICE_dispatch;
     double stays = 1 - (change->part > 0 ? change->part : 1);
 
-    return (int64_t)((double)gap->dispatch_ns * (goes(change, sending) ? stays : 1) +
-                     (double)gap->starved_ns *
-                         (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
+    return whole_ns((double)gap->dispatch_ns * (goes(change, sending) ? stays : 1) +
+                    (double)gap->starved_ns *
+                        (goes(change, ROAST_SLICE_idle_starved) ? stays : 1));
+}
+
+/* A job that a window began with waited before it, and is shorter in it. */
+static struct gap gap_in(const struct roast_schedule_model *model,
+                         const struct window *window, size_t position)
+{
+    uint32_t item = model->order[window->first + position].item;
+    const struct roast_job *job = &model->ctx->budget->schedule.jobs[item];
+
+    return job->start_ns < window->from_ns ? (struct gap){0} : model->gaps[item];
+}
+
+static int64_t length_in(const struct roast_schedule_model *model,
+                         const struct window *window, const struct roast_job *job,
+                         const struct roast_schedule_change *change)
+{
+    double length_ns = (double)length_of(model, job, change);
+
+    if (job->start_ns < window->from_ns)
+        length_ns *= roast__seconds_between(window->from_ns, job->stop_ns) /
+                     roast__seconds_between(job->start_ns, job->stop_ns);
+    return (int64_t)length_ns;
 }
 
 static bool starts_first(const struct roast_schedule_model *model,
@@ -338,11 +395,14 @@ static int64_t replay(const struct roast_schedule_model *model,
                    model->slots[0].key >= schedule->shifts[model->slots[0].item].to_ns)
                 (void)roast__heap_pop(model->slots, &threads);
             /* gaps stay in their places when jobs change theirs */
-            const struct gap *gap = &model->gaps[order[position++].item];
+            const struct gap gap = gap_in(model, window, position++);
             int64_t start_ns =
-                roast__sat_add(model->slots[0].key, length_of_gap(gap, change));
-            int64_t stop_ns = roast__sat_add(start_ns, length_of(model, job, change));
-            if (is_chunk_job(job) && stop_ns > end_ns)
+                roast__sat_add(model->slots[0].key, length_of_gap(&gap, change));
+            int64_t stop_ns =
+                roast__sat_add(start_ns, length_in(model, window, job, change));
+            bool ends = window->has_chunks ? is_chunk_job(job)
+                                           : job->kind == ROAST_SLICE_preprocess;
+            if (ends && stop_ns > end_ns)
                 end_ns = stop_ns;
             model->slots[0].key = stop_ns;
             roast__heap_sift_down(model->slots, threads);
@@ -358,11 +418,11 @@ double roast__schedule_model_waits(const struct roast_schedule_model *model,
 
     for (size_t i = 0; i < model->window_count; i++) {
         const struct window *window = &model->windows[i];
-        for (size_t k = window->first; k < window->first + window->count; k++) {
-            uint32_t job = model->order[k].item;
-            const struct gap *gap = &model->gaps[job];
-            if (model->ctx->budget->schedule.jobs[job].kind == kind && !gap->first)
-                seconds += (double)(gap->dispatch_ns + gap->starved_ns) / 1e9;
+        for (size_t k = 0; window->has_chunks && k < window->count; k++) {
+            uint32_t job = model->order[window->first + k].item;
+            const struct gap gap = gap_in(model, window, k);
+            if (model->ctx->budget->schedule.jobs[job].kind == kind && !gap.first)
+                seconds += (double)(gap.dispatch_ns + gap.starved_ns) / 1e9;
         }
     }
     return seconds;

@@ -40,22 +40,16 @@ static void put_cell(struct roast_buf *out, const roast_table *table, size_t row
         roast__buf_put(out, text.data, text.size_bytes);
 }
 
-static void put_saving(struct roast_buf *out, const roast_table *findings, size_t row,
-                       double wall_s)
+static void put_saving(struct roast_buf *out, const roast_table *findings, size_t row)
 {
-    double saves_s =
-        roast_table_number(findings, row, ROAST_COL_findings_saves_wall_seconds);
+    struct roast_str saving =
+        roast_table_text(findings, row, ROAST_COL_findings_saving);
 
-    if (saves_s * 100 < LIMIT_SHOWN_PERCENT * wall_s || isnan(saves_s))
-        return;
-    struct roast_str when =
-        roast_table_text(findings, row, ROAST_COL_findings_saves_when);
-    put(out, " (saves about %s%s%.*s)", roast_number(saves_s, "s").text,
-        when.data ? " " : "", (int)when.size_bytes, when.data ? when.data : "");
+    if (saving.data)
+        put(out, " (saves %.*s)", (int)saving.size_bytes, saving.data);
 }
 
-static void put_findings(struct roast_buf *out, const roast_table *findings,
-                         double wall_s)
+static void put_findings(struct roast_buf *out, const roast_table *findings)
 {
     size_t rows = roast_table_rows(findings);
     bool overlap = false;
@@ -66,14 +60,14 @@ static void put_findings(struct roast_buf *out, const roast_table *findings,
     put_cell(out, findings, 0, ROAST_COL_findings_evidence);
     put(out, ". Advice: ");
     put_cell(out, findings, 0, ROAST_COL_findings_advice);
-    put_saving(out, findings, 0, wall_s);
+    put_saving(out, findings, 0);
     put(out, ".");
     if (rows == 1)
         return;
     for (size_t row = 1; row < rows && row <= MOST_OTHERS; row++) {
         put(out, row == 1 ? " Then: " : "; ");
         put_cell(out, findings, row, ROAST_COL_findings_title);
-        put_saving(out, findings, row, wall_s);
+        put_saving(out, findings, row);
     }
     if (rows > MOST_OTHERS + 1)
         put(out, "; ...");
@@ -120,7 +114,7 @@ void roast__write_verdict(const struct roast_rule_input *input)
     bool timed = input->offered_s > 0;
 
     if (roast_table_rows(findings) > 0)
-        put_findings(&text, findings, input->wall_s);
+        put_findings(&text, findings);
     else if (input->ctx->run->attempts.count == 0)
         put(&text, "No chunk was measured, so there is nothing to judge.");
     else if (timed)

@@ -163,21 +163,9 @@ bool roast__fileset_has(const struct roast_fileset *sorted,
 
 /* ---- writing ------------------------------------------------------------------ */
 
-static void put_bytes(void *context, const void *bytes, size_t size_bytes)
+static struct roast_str tree_of(const struct roast_fileset *fileset, size_t i)
 {
-    roast__buf_put(context, bytes, size_bytes);
-}
-
-/* The files of one dataset. */
-struct group {
-    const struct roast_fileset *fileset;
-    size_t first;
-    size_t end;
-};
-
-static struct roast_str tree_of(const struct group *group, size_t i)
-{
-    return roast__fileset_text(group->fileset, group->fileset->files[i].tree);
+    return roast__fileset_text(fileset, fileset->files[i].tree);
 }
 
 static bool same(struct roast_str a, struct roast_str b)
@@ -205,53 +193,51 @@ static void put_other(struct roast_json *json, const struct roast_fileset *given
     }
 }
 
-void roast__fileset_write(struct roast_buf *out, const struct roast_fileset *fileset,
+/* Writes the files of one dataset. */
+static void put_files(struct roast_json *json, const struct roast_fileset *fileset,
+                      size_t first, size_t end)
+{
+    struct roast_str tree = tree_of(fileset, first);
+    bool all_same = true;
+    bool all_known = true;
+
+    for (size_t i = first; i < end; i++) {
+        all_same = all_same && same(tree, tree_of(fileset, i));
+        all_known = all_known && tree_of(fileset, i).data;
+    }
+    bool by_name = all_known && !all_same;
+    if (all_known && all_same) {
+        roast_json_key(json, roast_str_of("treename"));
+        roast_json_text(json, tree);
+    }
+    roast_json_key(json, roast_str_of("files"));
+    roast_json_open(json, by_name ? '{' : '[');
+    for (size_t i = first; i < end; i++) {
+        struct roast_str file = roast__fileset_text(fileset, fileset->files[i].file);
+        if (by_name)
+            roast_json_key(json, file);
+        roast_json_text(json, by_name ? tree_of(fileset, i) : file);
+    }
+    roast_json_close(json, by_name ? '}' : ']');
+}
+
+void roast__fileset_write(struct roast_json *json, const struct roast_fileset *fileset,
                           const struct roast_fileset *given)
 {
-    struct roast_json json = {.put = put_bytes, .context = out};
-    struct group group = {.fileset = fileset};
-
-    roast_json_open(&json, '{');
-    for (; group.first < fileset->count; group.first = group.end) {
+    roast_json_open(json, '{');
+    for (size_t first = 0, end; first < fileset->count; first = end) {
         struct roast_str dataset =
-            roast__fileset_text(fileset, fileset->files[group.first].dataset);
-        group.end = group.first;
-        while (group.end < fileset->count &&
-               same(dataset,
-                    roast__fileset_text(fileset, fileset->files[group.end].dataset)))
-            group.end++;
-        roast_json_key(&json, dataset);
-        roast_json_open(&json, '{');
-        struct roast_str tree = tree_of(&group, group.first);
-        bool all_same = true;
-        bool all_known = true;
-        for (size_t i = group.first; i < group.end; i++) {
-            all_same = all_same && same(tree, tree_of(&group, i));
-            all_known = all_known && tree_of(&group, i).data;
+            roast__fileset_text(fileset, fileset->files[first].dataset);
+        for (end = first + 1; end < fileset->count; end++) {
+            if (!same(dataset,
+                      roast__fileset_text(fileset, fileset->files[end].dataset)))
+                break;
         }
-        if (all_same && all_known) {
-            roast_json_key(&json, roast_str_of("treename"));
-            roast_json_text(&json, tree);
-        }
-        roast_json_key(&json, roast_str_of("files"));
-        if (all_known && !all_same) {
-            roast_json_open(&json, '{');
-            for (size_t i = group.first; i < group.end; i++) {
-                roast_json_key(&json, roast__fileset_text(
-                                          group.fileset, group.fileset->files[i].file));
-                roast_json_text(&json, tree_of(&group, i));
-            }
-            roast_json_close(&json, '}');
-        } else {
-            roast_json_open(&json, '[');
-            for (size_t i = group.first; i < group.end; i++)
-                roast_json_text(
-                    &json,
-                    roast__fileset_text(group.fileset, group.fileset->files[i].file));
-            roast_json_close(&json, ']');
-        }
-        put_other(&json, given, dataset);
-        roast_json_close(&json, '}');
+        roast_json_key(json, dataset);
+        roast_json_open(json, '{');
+        put_files(json, fileset, first, end);
+        put_other(json, given, dataset);
+        roast_json_close(json, '}');
     }
-    roast_json_close(&json, '}');
+    roast_json_close(json, '}');
 }

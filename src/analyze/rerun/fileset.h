@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "roast/error.h"
+#include "roast/json_write.h"
 #include "roast/text.h"
 
 /* The position of a text + 1; 0: absent. Small, because there may be a million. */
@@ -75,9 +76,8 @@ void roast__fileset_sort(struct roast_fileset *fileset);
 bool roast__fileset_has(const struct roast_fileset *sorted,
                         const struct roast_str names[2]);
 
-/* Appends a fileset as JSON, with the other members of the datasets in `given`. Both are
- * sorted. */
-void roast__fileset_write(struct roast_buf *out, const struct roast_fileset *fileset,
+/* Writes a fileset, with the other members of the datasets in `given`. Both are sorted. */
+void roast__fileset_write(struct roast_json *json, const struct roast_fileset *fileset,
                           const struct roast_fileset *given);
 
 /* By dataset, then file; texts as bytes. */

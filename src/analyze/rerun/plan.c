@@ -11,12 +11,13 @@
  *                items STRETCH ...: of the file before
  *                unlisted: there were too many
  *     N result   in FILE STRETCH ...: the number of the file in `N items`
- *                records: those of successful chunks are in the result
+ *                records: those of successful chunks are in the result, and those of
+ *                failed ones are not
  *                unknown: an error of the monitor
  *     N moved    in FILE STRETCH ...: what a later call was given to run again
  *     N moved files  the same as a fileset
  *
- * A stretch is "START SIZE COUNT": so many items of this size, one behind the other. */
+ * A stretch is "START SIZE COUNT": so many items of this size without gaps. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,19 +49,13 @@ uint32_t roast__plan_count(const struct roast_run *run)
     return count;
 }
 
-/* A number at the front of a text, which it is removed from. */
 static bool next_number(struct roast_str *text, uint64_t *value)
 {
-    struct roast_str word = roast__fileset_next(text, ' ');
+    int64_t number = 0;
+    bool found = roast__str_take_int(text, &number) && number >= 0;
 
-    *value = 0;
-    for (size_t i = 0; i < word.size_bytes; i++) {
-        char c = word.data[i];
-        if (c < '0' || c > '9' || *value > (uint64_t)INT64_MAX / 10 - 1)
-            return false;
-        *value = 10 * *value + (uint64_t)(c - '0');
-    }
-    return word.size_bytes > 0;
+    *value = found ? (uint64_t)number : 0;
+    return found;
 }
 
 static bool add_item(struct roast_items *items, struct roast_item item)
@@ -75,17 +70,23 @@ static bool add_item(struct roast_items *items, struct roast_item item)
     return true;
 }
 
-/* Adds the items of stretches; BAD_DATA if these are damaged. */
+/* Adds the items of stretches, or one range for each stretch. BAD_DATA if these are
+ * damaged. */
 static int add_stretches(struct roast_items *items, uint32_t file,
-                         struct roast_str text)
+                         struct roast_str text, bool as_ranges)
 {
     while (text.data) {
         uint64_t start, size, count, end;
         if (!next_number(&text, &start) || !next_number(&text, &size) ||
-            !next_number(&text, &count) || count > MOST_ITEMS - items->count ||
+            !next_number(&text, &count) || count > MOST_ITEMS ||
+            items->count > MOST_ITEMS - count ||
             __builtin_mul_overflow(size, count, &end) ||
             __builtin_add_overflow(start, end, &end) || end > (uint64_t)INT64_MAX)
             return ROAST_BAD_DATA;
+        if (as_ranges && count > 0) {
+            size = end - start;
+            count = 1;
+        }
         for (; count > 0; count--, start += size) {
             if (!add_item(items, (struct roast_item){file, start, start + size}))
                 return ROAST_NO_MEMORY;
@@ -109,9 +110,8 @@ static void read_call(struct roast_plan *plan, struct roast_str text)
             plan->is_part = true;
         else if (roast__str_is(kind, "reruns"))
             plan->reruns = true;
-        else if (roast__str_is(kind, "maxchunks") &&
-                 !next_number(&line, &plan->max_chunks))
-            plan->max_chunks = 0;
+        else if (roast__str_is(kind, "maxchunks"))
+            (void)next_number(&line, &plan->max_chunks);
     }
 }
 
@@ -171,8 +171,8 @@ static int read_items(struct roast_plan *plan, struct roast_str text)
         } else if (roast__str_is(kind, "inexact")) {
             plan->files[plan->file_count - 1].inexact = true;
         } else if (roast__str_is(kind, "items")) {
-            status =
-                add_stretches(&plan->planned, (uint32_t)plan->file_count - 1, line);
+            status = add_stretches(&plan->planned, (uint32_t)plan->file_count - 1, line,
+                                   false);
             plan->files[plan->file_count - 1].planned_items +=
                 plan->planned.count - before;
         } else {
@@ -257,20 +257,31 @@ static bool is_of_call(const struct roast_run *run, int32_t process,
     return true;
 }
 
-/* The ranges of the successful attempts of the call. */
-static int add_records(struct roast_items *done, struct roast_plan *plan,
+/* What is known of the items of a call. */
+struct outcome {
+    struct roast_items done; /* ranges in the result; owned */
+    struct roast_items failed;
+    bool by_records; /* what is in neither of both may be in the result */
+};
+
+/* The ranges of the attempts of the call. BAD_DATA where the names of a file are those of
+ * two: its trees cannot be told apart. */
+static int add_records(struct outcome *outcome, struct roast_plan *plan,
                        const struct roast_run *run)
 {
     const struct roast_attempts *attempts = &run->attempts;
-    const struct roast_column *starts = &attempts->columns[ROAST_COLUMN_entry_start];
-    const struct roast_column *stops = &attempts->columns[ROAST_COLUMN_entry_stop];
+    const struct roast_column *columns = attempts->columns;
     uint32_t *order = sort_files(plan);
-    bool kept = order != NULL;
+    int status = order ? ROAST_OK : ROAST_NO_MEMORY;
 
-    for (size_t row = 0; kept && row < attempts->count; row++) {
+    outcome->by_records = true;
+    for (size_t row = 0; status == ROAST_OK && row < attempts->count; row++) {
+        int64_t start = roast__column_get(&columns[ROAST_COLUMN_entry_start], row, -1);
+        int64_t stop = roast__column_get(&columns[ROAST_COLUMN_entry_stop], row, -1);
         int32_t number = attempts->source[row];
-        if (number < 0 || attempts->status[row] != ROAST_CHUNK_OK ||
-            !roast__column_has(starts, row) || !roast__column_has(stops, row) ||
+        bool ok = attempts->status[row] == ROAST_CHUNK_OK;
+        if (number < 0 || !(ok || attempts->status[row] == ROAST_CHUNK_FAILED) ||
+            start < 0 || stop < start ||
             !is_of_call(run, attempts->process[row], plan->run_id))
             continue;
         const struct roast_source *source = &attempts->sources[number];
@@ -278,16 +289,21 @@ static int add_records(struct roast_items *done, struct roast_plan *plan,
             roast__strings_get(&run->strings, source->dataset),
             roast__strings_get(&run->strings, source->file)};
         size_t at = find_file(plan, order, names);
-        if (at < plan->file_count)
-            kept = add_item(done, (struct roast_item){order[at],
-                                                      (uint64_t)starts->values[row],
-                                                      (uint64_t)stops->values[row]});
+        if (at == plan->file_count)
+            continue;
+        if (at + 1 < plan->file_count &&
+            compare_files(&order[at], &order[at + 1], plan) == 0)
+            status = ROAST_BAD_DATA;
+        else if (!add_item(
+                     ok ? &outcome->done : &outcome->failed,
+                     (struct roast_item){order[at], (uint64_t)start, (uint64_t)stop}))
+            status = ROAST_NO_MEMORY;
     }
     roast__free(order);
-    return kept ? ROAST_OK : ROAST_NO_MEMORY;
+    return status;
 }
 
-static int read_result(struct roast_items *done, struct roast_plan *plan,
+static int read_result(struct outcome *outcome, struct roast_plan *plan,
                        const struct roast_run *run, struct roast_str text)
 {
     int status = ROAST_OK;
@@ -297,32 +313,49 @@ static int read_result(struct roast_items *done, struct roast_plan *plan,
         struct roast_str kind = roast__fileset_next(&line, '\t');
         uint64_t file;
         if (roast__str_is(kind, "records")) {
-            status = add_records(done, plan, run);
+            status = add_records(outcome, plan, run);
         } else if (roast__str_is(kind, "unknown")) {
             status = ROAST_BAD_DATA;
         } else if (roast__str_is(kind, "in")) {
             struct roast_str number = roast__fileset_next(&line, '\t');
             status = next_number(&number, &file) && file < plan->file_count
-                         ? add_stretches(done, (uint32_t)file, line)
+                         ? add_stretches(&outcome->done, (uint32_t)file, line, true)
                          : ROAST_BAD_DATA;
         }
     }
-    if (done->count > 1)
-        qsort(done->items, done->count, sizeof(*done->items), compare_items);
     return status;
+}
+
+/* Sorts ranges and joins those that touch. */
+static void join_ranges(struct roast_items *ranges)
+{
+    size_t kept = 0;
+
+    if (ranges->count > 1)
+        qsort(ranges->items, ranges->count, sizeof(*ranges->items), compare_items);
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct roast_item range = ranges->items[i];
+        struct roast_item *last = kept > 0 ? &ranges->items[kept - 1] : NULL;
+        if (!last || last->file != range.file || last->stop < range.start)
+            ranges->items[kept++] = range;
+        else if (last->stop < range.stop)
+            last->stop = range.stop;
+    }
+    ranges->count = kept;
 }
 
 /* ---- what is missing --------------------------------------------------------------- */
 
-/* The first range of the file that ends behind an entry. Those of a file are sorted; the
- * Runner's do not overlap, and overlapping ones are only passed more slowly. */
-static size_t first_behind(const struct roast_items *done, uint32_t file)
+/* The first range of the file that does not end before an entry. */
+static size_t find_range(const struct roast_items *ranges, uint32_t file,
+                         uint64_t entry)
 {
-    size_t low = 0, high = done->count;
+    size_t low = 0, high = ranges->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (done->items[middle].file < file)
+        const struct roast_item *range = &ranges->items[middle];
+        if (range->file < file || (range->file == file && range->stop < entry))
             low = middle + 1;
         else
             high = middle;
@@ -330,67 +363,61 @@ static size_t first_behind(const struct roast_items *done, uint32_t file)
     return low;
 }
 
-static bool add_missing(struct roast_plan *plan, struct roast_item item)
+/* Only planned items that overlap have more gaps than there are items and ranges. */
+static int add_missing(struct roast_plan *plan, struct roast_item item,
+                       const struct roast_items *done)
 {
+    if (plan->missing.count >= plan->planned.count + done->count)
+        return ROAST_BAD_DATA;
     plan->files[item.file].missing_items++;
-    return add_item(&plan->missing, item);
+    return add_item(&plan->missing, item) ? ROAST_OK : ROAST_NO_MEMORY;
 }
 
-/* Adds the parts of an item that are in none of the ranges from `at` on. */
-static bool add_gaps(struct roast_plan *plan, struct roast_item item,
-                     const struct roast_items *done, size_t at)
+/* Adds the parts of an item that are in none of the ranges. One without entries is in the
+ * result if it touches a range. */
+static int add_gaps(struct roast_plan *plan, struct roast_item item,
+                    const struct roast_items *done)
 {
-    bool is_empty = item.start == item.stop;
-    uint64_t covered = item.start;
+    size_t at = find_range(done, item.file, item.start);
+    int status = ROAST_OK;
 
-    for (; at < done->count && done->items[at].file == item.file &&
-           done->items[at].start <= item.stop;
-         at++) {
+    for (; at < done->count && status == ROAST_OK; at++) {
         const struct roast_item *range = &done->items[at];
-        if (is_empty && range->start == item.start && range->stop == item.stop)
-            return true;
-        if (is_empty || range->start >= item.stop || range->stop <= covered)
-            continue;
-        if (range->start > covered &&
-            !add_missing(plan, (struct roast_item){item.file, covered, range->start}))
+        if (range->file != item.file || range->start > item.stop)
+            break;
+        if (range->start > item.start)
+            status = add_missing(
+                plan, (struct roast_item){item.file, item.start, range->start}, done);
+        if (range->stop >= item.stop)
+            return status;
+        item.start = range->stop;
+    }
+    return status == ROAST_OK ? add_missing(plan, item, done) : status;
+}
+
+/* Whether all that is missing failed. A record that was lost is no failure. */
+static bool has_all_failed(const struct roast_plan *plan,
+                           const struct roast_items *failed)
+{
+    for (size_t i = 0; i < plan->missing.count; i++) {
+        struct roast_item item = plan->missing.items[i];
+        size_t at = find_range(failed, item.file, item.stop);
+        if (at == failed->count || failed->items[at].file != item.file ||
+            failed->items[at].start > item.start)
             return false;
-        covered = range->stop;
     }
-    if (!is_empty && covered >= item.stop)
-        return true;
-    return add_missing(plan, (struct roast_item){item.file, covered, item.stop});
+    return true;
 }
 
-static bool find_missing(struct roast_plan *plan, const struct roast_items *done)
+static int find_missing(struct roast_plan *plan, const struct roast_items *done)
 {
-    size_t at = 0;
-    bool kept = true;
+    int status = ROAST_OK;
 
-    for (size_t i = 0; kept && i < plan->planned.count; i++) {
-        struct roast_item item = plan->planned.items[i];
-        if (plan->files[item.file].moved)
-            continue;
-        if (i == 0 || plan->planned.items[i - 1].file != item.file ||
-            plan->planned.items[i - 1].start > item.start)
-            at = first_behind(done, item.file);
-        while (at < done->count && done->items[at].file == item.file &&
-               done->items[at].stop < item.start)
-            at++;
-        kept = add_gaps(plan, item, done, at);
+    for (size_t i = 0; status == ROAST_OK && i < plan->planned.count; i++) {
+        if (!plan->files[plan->planned.items[i].file].moved)
+            status = add_gaps(plan, plan->planned.items[i], done);
     }
-    return kept;
-}
-
-/* The planned items of a dataset. */
-static uint64_t items_of(const struct roast_plan *plan, struct roast_str dataset)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < plan->file_count; i++)
-        count += roast__str_equal(plan->files[i].dataset, dataset)
-                     ? plan->files[i].planned_items
-                     : 0;
-    return count;
+    return status;
 }
 
 /* Files that were given and have no items. With maxchunks, a dataset with that many
@@ -400,7 +427,8 @@ static int find_unread(struct roast_plan *plan)
     const struct roast_fileset *given = &plan->given;
     uint32_t *order = sort_files(plan);
     struct roast_str dataset = {NULL, 0};
-    bool has_all = false;
+    uint64_t planned = 0; /* items of the dataset */
+    size_t next = 0;
 
     for (size_t i = 0; order && i < given->count; i++) {
         const struct roast_fileset_file *file = &given->files[i];
@@ -408,10 +436,17 @@ static int find_unread(struct roast_plan *plan)
                                            roast__fileset_text(given, file->file)};
         if (!dataset.data || !roast__str_equal(dataset, names[0])) {
             dataset = names[0];
-            has_all =
-                plan->max_chunks > 0 && items_of(plan, dataset) >= plan->max_chunks;
+            planned = 0;
         }
-        if (!has_all && !roast__fileset_has(&plan->moved, names) &&
+        for (; next < plan->file_count; next++) {
+            const struct roast_plan_file *own = &plan->files[order[next]];
+            int side = roast__str_compare(own->dataset, dataset);
+            if (side > 0)
+                break;
+            planned += side == 0 ? own->planned_items : 0;
+        }
+        if ((plan->max_chunks == 0 || planned < plan->max_chunks) &&
+            !roast__fileset_has(&plan->moved, names) &&
             find_file(plan, order, names) == plan->file_count)
             roast__fileset_add(&plan->unread,
                                roast__fileset_keep(&plan->unread, names[0]), names[1],
@@ -440,7 +475,7 @@ static int read_moved_files(struct roast_plan *plan, struct roast_str text)
 
 static void forget_items(struct roast_plan *plan)
 {
-    plan->file_count = plan->planned.count = 0;
+    plan->file_count = plan->planned.count = plan->missing.count = 0;
     plan->is_listed = false;
     plan->is_unlisted = true;
 }
@@ -451,7 +486,7 @@ int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
     struct roast_str given = note_of(run, call, "given");
     struct roast_str items = note_of(run, call, "items");
     struct roast_str result = note_of(run, call, "result");
-    struct roast_items done = {NULL, 0, 0};
+    struct outcome outcome = {.by_records = false};
     int status = ROAST_OK;
 
     plan->call = call;
@@ -471,20 +506,26 @@ int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
         (plan->returned && !plan->is_listed))
         forget_items(plan);
     if (status != ROAST_NO_MEMORY && plan->is_listed && plan->returned)
-        status = read_result(&done, plan, run, result);
+        status = read_result(&outcome, plan, run, result);
     if (status == ROAST_OK && plan->is_listed)
-        status = read_result(&done, plan, run, note_of(run, call, "moved"));
+        status = read_result(&outcome, plan, run, note_of(run, call, "moved"));
     if (status == ROAST_OK)
         status = read_moved_files(plan, note_of(run, call, "moved files"));
-    if (status == ROAST_BAD_DATA && plan->is_listed)
+    join_ranges(&outcome.done);
+    join_ranges(&outcome.failed);
+    if (status == ROAST_OK && plan->is_listed)
+        status = find_missing(plan, &outcome.done);
+    if (status == ROAST_OK && outcome.by_records &&
+        !has_all_failed(plan, &outcome.failed))
+        status = ROAST_BAD_DATA;
+    if (status == ROAST_BAD_DATA)
         forget_items(plan);
     if (status != ROAST_NO_MEMORY)
         status = ROAST_OK;
-    if (status == ROAST_OK && plan->is_listed && !find_missing(plan, &done))
-        status = ROAST_NO_MEMORY;
     if (status == ROAST_OK && !plan->is_part && !plan->is_unlisted)
         status = find_unread(plan);
-    roast__free(done.items);
+    roast__free(outcome.done.items);
+    roast__free(outcome.failed.items);
     if (status == ROAST_NO_MEMORY)
         return roast_error_set(err, status, "items of %zu files", plan->file_count);
     return status;

@@ -68,12 +68,18 @@ int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
                      uint32_t call, roast_error *err);
 void roast__plan_release(struct roast_plan *plan);
 
+/* Whether the call ended in preprocessing, and its files are not known either. */
+static inline bool roast__plan_is_unknown(const struct roast_plan *plan)
+{
+    return plan->call > 0 && !plan->is_listed && !plan->returned &&
+           (plan->is_part || plan->given.count == 0);
+}
+
 /* Whether the result of the call is not whole, or may not be. */
 static inline bool roast__plan_misses(const struct roast_plan *plan)
 {
     return plan->missing.count > 0 || plan->unread.count > 0 || plan->is_unlisted ||
-           (!plan->is_listed && !plan->returned &&
-            (plan->is_part || plan->given.count == 0));
+           roast__plan_is_unknown(plan);
 }
 
 /* What to do where the result of a run is not whole. */

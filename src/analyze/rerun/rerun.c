@@ -58,12 +58,20 @@ static int find_plan(struct roast_plan *plan, const struct roast_run *run,
     return status;
 }
 
-static int refuse_unlisted(const struct roast_plan *plan, roast_error *err)
+static int check_known(const struct roast_plan *plan, roast_error *err)
 {
-    return roast_error_set(err, ROAST_REFUSED,
-                           "the items of call %" PRIu32 " of the Runner are not known "
-                           "(too many, or the file is damaged): run everything again",
-                           plan->call);
+    if (plan->is_unlisted)
+        return roast_error_set(
+            err, ROAST_REFUSED,
+            "the items of call %" PRIu32 " of the Runner are not known "
+            "(too many, or the file is damaged): run everything again",
+            plan->call);
+    if (roast__plan_is_unknown(plan))
+        return roast_error_set(err, ROAST_REFUSED,
+                               "call %" PRIu32 " of the Runner ended in preprocessing, "
+                               "and its fileset is not known: run everything again",
+                               plan->call);
+    return ROAST_OK;
 }
 
 enum roast_rerun_way roast__rerun_way(const struct roast_run *run)
@@ -91,11 +99,6 @@ enum roast_rerun_way roast__rerun_way(const struct roast_run *run)
 }
 
 /* ---- items ------------------------------------------------------------------------ */
-
-static void put_bytes(void *context, const void *bytes, size_t size_bytes)
-{
-    roast__buf_put(context, bytes, size_bytes);
-}
 
 static void put_text(struct roast_json *json, const char *key, struct roast_str text)
 {
@@ -139,36 +142,23 @@ static void put_item(struct roast_json *json, const struct roast_plan *plan,
     roast_json_close(json, '}');
 }
 
-static int put_items(struct roast_buf *out, const struct roast_plan *plan,
-                     roast_error *err)
+static void put_items(struct roast_json *json, const struct roast_plan *plan)
 {
-    struct roast_json json = {.put = put_bytes, .context = out};
-
-    if (plan->is_unlisted)
-        return refuse_unlisted(plan, err);
-    if (!plan->is_listed && !plan->returned && plan->call > 0 &&
-        (plan->is_part || plan->given.count == 0))
-        return roast_error_set(err, ROAST_REFUSED,
-                               "call %" PRIu32 " of the Runner ended in preprocessing, "
-                               "and its fileset is not known: run everything again",
-                               plan->call);
-    roast_json_open(&json, '{');
+    roast_json_open(json, '{');
     if (plan->call > 0) {
-        put_count(&json, "call", plan->call);
-        put_text(&json, "processor", plan->processor);
-        roast_json_key(&json, roast_str_of("can_be_added"));
-        roast_json_bool(&json, !cannot_add(plan));
+        put_count(json, "call", plan->call);
+        put_text(json, "processor", plan->processor);
+        roast_json_key(json, roast_str_of("can_be_added"));
+        roast_json_bool(json, !cannot_add(plan));
     }
-    roast_json_key(&json, roast_str_of("items"));
-    roast_json_open(&json, '[');
+    roast_json_key(json, roast_str_of("items"));
+    roast_json_open(json, '[');
     for (size_t i = 0; i < plan->missing.count; i++)
-        put_item(&json, plan, &plan->missing.items[i]);
-    roast_json_close(&json, ']');
-    roast_json_key(&json, roast_str_of("fileset"));
-    json.comma = false; /* the fileset is written as one value */
-    roast__fileset_write(out, &plan->unread, &plan->given);
-    roast_json_close(&json, '}');
-    return ROAST_OK;
+        put_item(json, plan, &plan->missing.items[i]);
+    roast_json_close(json, ']');
+    roast_json_key(json, roast_str_of("fileset"));
+    roast__fileset_write(json, &plan->unread, &plan->given);
+    roast_json_close(json, '}');
 }
 
 /* ---- files ------------------------------------------------------------------------ */
@@ -188,10 +178,11 @@ static int refuse_part(const struct roast_plan *plan,
                            (int)name.size_bytes, name.data, also);
 }
 
-/* Adds the files without any item in the result. */
-static int add_whole(struct roast_fileset *wanted, const struct roast_plan *plan,
-                     roast_error *err)
+/* Adds the files without any item in the result to those that have no items. */
+static int add_whole(struct roast_plan *plan, roast_error *err)
 {
+    struct roast_fileset *wanted = &plan->unread;
+
     if (plan->missing.count > 0 && (plan->is_part || plan->max_chunks > 0))
         return roast_error_set(err, ROAST_REFUSED,
                                "call %" PRIu32 " was not for whole files (%s): use "
@@ -213,41 +204,9 @@ static int add_whole(struct roast_fileset *wanted, const struct roast_plan *plan
         roast__fileset_add(wanted, roast__fileset_keep(wanted, file->dataset),
                            file->file, file->tree);
     }
-    return ROAST_OK;
-}
-
-static int put_files(struct roast_buf *out, const struct roast_plan *plan,
-                     bool without_items, roast_error *err)
-{
-    struct roast_fileset wanted = {.count = 0};
-    int status = ROAST_OK;
-
-    if (plan->is_unlisted)
-        return refuse_unlisted(plan, err);
-    if (!plan->is_listed && !plan->returned && plan->call > 0 &&
-        (plan->is_part || plan->given.count == 0))
-        return roast_error_set(err, ROAST_REFUSED,
-                               "the fileset of call %" PRIu32
-                               " of the Runner is not known: run everything again",
-                               plan->call);
-    if (!without_items)
-        status = add_whole(&wanted, plan, err);
-    for (size_t i = 0; i < plan->unread.count; i++) {
-        const struct roast_fileset_file *file = &plan->unread.files[i];
-        roast__fileset_add(
-            &wanted,
-            roast__fileset_keep(&wanted,
-                                roast__fileset_text(&plan->unread, file->dataset)),
-            roast__fileset_text(&plan->unread, file->file),
-            roast__fileset_text(&plan->unread, file->tree));
-    }
-    roast__fileset_sort(&wanted);
-    if (status == ROAST_OK && wanted.failed)
-        status = roast_error_set(err, ROAST_NO_MEMORY, "a fileset");
-    if (status == ROAST_OK)
-        roast__fileset_write(out, &wanted, &plan->given);
-    roast__fileset_release(&wanted);
-    return status;
+    roast__fileset_sort(wanted);
+    return wanted->failed ? roast_error_set(err, ROAST_NO_MEMORY, "a fileset")
+                          : ROAST_OK;
 }
 
 /* ---- the run ------------------------------------------------------------------ */
@@ -259,18 +218,23 @@ static int answer(struct roast_page *out, roast_run *run, uint32_t call, enum fo
 {
     struct roast_plan plan = {.call = 0};
     struct roast_buf text = {0};
+    struct roast_json json = {.put = roast__buf_sink, .context = &text};
 
     *out = (struct roast_page){NULL, 0};
     roast__run_lock(run);
     roast__run_resolve_pending(run);
     int status = find_plan(&plan, run, call, err);
-    if (status == ROAST_OK)
-        status = form == ITEMS
-                     ? put_items(&text, &plan, err)
-                     : put_files(&text, &plan, form == FILES_WITHOUT_ITEMS, err);
     if (rerun)
         *rerun = (struct roast_rerun){plan.call, plan.missing.count, plan.unread.count,
                                       cannot_add(&plan)};
+    if (status == ROAST_OK)
+        status = check_known(&plan, err);
+    if (status == ROAST_OK && form == FILES)
+        status = add_whole(&plan, err);
+    if (status == ROAST_OK && form == ITEMS)
+        put_items(&json, &plan);
+    else if (status == ROAST_OK)
+        roast__fileset_write(&json, &plan.unread, &plan.given);
     roast__plan_release(&plan); /* borrows from the run */
     roast__run_unlock(run);
     roast__buf_put(&text, "", 1);

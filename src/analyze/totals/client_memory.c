@@ -33,10 +33,9 @@ bool roast__is_client_process(const struct roast_run *run,
     const struct roast_samples *samples = &run->client_samples;
     char name[32];
 
-    if (process->pid == 0 || process->host != run->host)
+    if (samples->count == 0 || process->pid == 0 || process->host != run->host)
         return false;
     (void)snprintf(name, sizeof(name), "pid-%" PRIu64, process->pid);
-    return samples->count > 0 &&
-           roast__str_is(roast__strings_get(&run->strings, samples->workers[0].name),
+    return roast__str_is(roast__strings_get(&run->strings, samples->workers[0].name),
                          name);
 }

@@ -8,6 +8,7 @@
 #include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
+#include "analyze/recorded.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
 #include "run/cold_fields.h"
@@ -55,21 +56,7 @@ static void put_failure(roast_table *table, const struct roast_summary_context *
 
     roast__table_row(table);
     const struct roast_attempts *attempts = &ctx->run->attempts;
-    const struct roast_column *first = &attempts->columns[ROAST_COLUMN_entry_start];
-    const struct roast_column *last = &attempts->columns[ROAST_COLUMN_entry_stop];
-    int32_t source = attempts->source[row];
-    if (source >= 0) {
-        roast__fill_text(table, ROAST_COL_failures_dataset,
-                         roast__context_text(ctx, attempts->sources[source].dataset));
-        roast__fill_text(table, ROAST_COL_failures_file,
-                         roast__context_text(ctx, attempts->sources[source].file));
-    }
-    if (roast__column_has(first, row))
-        roast__fill_count(table, ROAST_COL_failures_entry_start,
-                          (uint64_t)first->values[row]);
-    if (roast__column_has(last, row))
-        roast__fill_count(table, ROAST_COL_failures_entry_stop,
-                          (uint64_t)last->values[row]);
+    roast__fill_chunk(table, ROAST_COL_failures_dataset, ctx, row);
     put_error(table, ctx, row);
     const struct roast_worker_process *process =
         &attempts->processes[attempts->process[row]];

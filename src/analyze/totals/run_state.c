@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_state.c - how the run ended, and which chunks and files its result lacks.
  *
- * A chunk or file of a failed attempt is not missing if any other attempt at it was
- * successful, also one in a later call of the Runner. */
+ * Where all calls of the Runner returned and their items are known, their plans have it (rerun/).
+ * Otherwise a chunk or file of a failed attempt is missing, unless any other attempt at
+ * it was successful, also one in a later call of the Runner. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
+#include "analyze/recorded.h"
+#include "analyze/rerun/plan.h"
 #include "base/mem.h"
 #include "base/str.h"
 
-enum { MOST_NAMED = 10, NAMED_IN_REASON = 2, REASON_BYTES = 600 };
+enum { MOST_NAMED = 10, NAMED_IN_REASON = 2, NAME_BYTES = 200, REASON_BYTES = 600 };
 
 /* A range of entries without a successful attempt so far. */
 struct missing_range {
@@ -30,7 +33,6 @@ struct missing {
     uint64_t chunks;
     uint64_t files;
     struct roast_buf names; /* a list of the first ones */
-    char first[NAMED_IN_REASON][200];
     size_t named;
 };
 
@@ -75,33 +77,23 @@ static bool was_successful(unsigned role)
            role == ROAST_ROLE_REPEAT;
 }
 
-/* "ttbar a.root 0-100", "ttbar a.root" for a file */
-static void name_it(struct missing *missing, const struct missing_range *range)
+static void name_it(struct missing *missing, struct roast_str dataset,
+                    struct roast_str file, const int64_t *entries)
 {
-    const struct roast_run *run = missing->ctx->run;
-    struct roast_str dataset = {NULL, 0}, file = {NULL, 0};
-    char entries[64] = "", text[400];
-
-    if (range->source >= 0) {
-        const struct roast_source *source = &run->attempts.sources[range->source];
-        dataset = roast__context_text(missing->ctx, source->dataset);
-        file = roast__context_text(missing->ctx, source->file);
-    }
     if (missing->named >= MOST_NAMED || !file.data)
         return;
-    if (!range->is_file)
-        (void)snprintf(entries, sizeof(entries), " %" PRId64 "-%" PRId64, range->start,
-                       range->stop);
-    dataset = roast_str_cut(dataset, 60);
-    file = roast_str_cut(file, 200);
-    int size = snprintf(text, sizeof(text), "%.*s%s%.*s%s", (int)dataset.size_bytes,
-                        dataset.data ? dataset.data : "", dataset.data ? " " : "",
-                        (int)file.size_bytes, file.data, entries);
-    roast__list_add(&missing->names, (struct roast_str){text, (size_t)size});
-    if (missing->named < NAMED_IN_REASON)
-        (void)snprintf(missing->first[missing->named], sizeof(missing->first[0]),
-                       "%.*s", (int)sizeof(missing->first[0]) - 1, text);
+    roast__list_add_chunk(&missing->names, dataset, file, entries);
     missing->named++;
+}
+
+static void name_range(struct missing *missing, const struct missing_range *range)
+{
+    const struct roast_summary_context *ctx = missing->ctx;
+    const struct roast_source *source = &ctx->run->attempts.sources[range->source];
+
+    name_it(missing, roast__context_text(ctx, source->dataset),
+            roast__context_text(ctx, source->file),
+            range->is_file ? NULL : (int64_t[2]){range->start, range->stop});
 }
 
 /* False when out of memory. */
@@ -146,9 +138,51 @@ static bool find_missing(struct missing *missing)
             continue;
         missing->files += range->is_file;
         missing->chunks += !range->is_file;
-        name_it(missing, range);
+        name_range(missing, range);
     }
     return true;
+}
+
+/* Adds what the result of a call lacks; false: not known. */
+static bool add_call(struct missing *missing, const struct roast_plan *plan)
+{
+    if (plan->is_unlisted || !plan->returned)
+        return false;
+    missing->chunks += plan->missing.count;
+    missing->files += plan->unread.count;
+    for (size_t i = 0; i < plan->missing.count && missing->named < MOST_NAMED; i++) {
+        const struct roast_item *item = &plan->missing.items[i];
+        const struct roast_plan_file *file = &plan->files[item->file];
+        name_it(missing, file->dataset, file->file,
+                (int64_t[2]){(int64_t)item->start, (int64_t)item->stop});
+    }
+    for (size_t i = 0; i < plan->unread.count && missing->named < MOST_NAMED; i++) {
+        const struct roast_fileset_file *file = &plan->unread.files[i];
+        name_it(missing, roast__fileset_text(&plan->unread, file->dataset),
+                roast__fileset_text(&plan->unread, file->file), NULL);
+    }
+    return true;
+}
+
+/* Fills what the results of all calls lack; false: not known. */
+static bool find_in_calls(struct missing *missing)
+{
+    const struct roast_run *run = missing->ctx->run;
+    uint32_t calls = roast__plan_count(run);
+    bool known = calls > 0;
+
+    for (uint32_t call = 1; call <= calls && known; call++) {
+        struct roast_plan plan = {.call = 0};
+        bool read = roast__plan_read(&plan, run, call, NULL) == ROAST_OK;
+        missing->ctx->summary->failed |= !read;
+        known = read && add_call(missing, &plan);
+        roast__plan_release(&plan);
+    }
+    if (!known) {
+        roast__buf_release(&missing->names);
+        *missing = (struct missing){.ctx = missing->ctx};
+    }
+    return known;
 }
 
 /* ---- the reason ------------------------------------------------------------------ */
@@ -172,9 +206,14 @@ static void put_missing(char out[REASON_BYTES], const struct missing *missing)
     used = put_count(out, used, missing->files, "file");
     used += (size_t)snprintf(out + used, REASON_BYTES - used, " %s not in the result",
                              all == 1 ? "is" : "are");
-    for (size_t i = 0; i < missing->named && i < NAMED_IN_REASON; i++)
-        used += (size_t)snprintf(out + used, REASON_BYTES - used, "%s%s",
-                                 i == 0 ? ": " : ", ", missing->first[i]);
+    struct roast_str names = {(const char *)missing->names.data,
+                              missing->names.size_bytes};
+    struct roast_str name;
+    for (int i = 0; i < NAMED_IN_REASON && roast_table_item(&name, &names); i++) {
+        name = roast_str_cut(name, NAME_BYTES - 1);
+        used += (size_t)snprintf(out + used, REASON_BYTES - used, "%s%.*s",
+                                 i == 0 ? ": " : ", ", (int)name.size_bytes, name.data);
+    }
     if (missing->named > 0 && all > NAMED_IN_REASON)
         (void)snprintf(out + used, REASON_BYTES - used, ", ...");
 }
@@ -203,7 +242,8 @@ void roast__summarize_run_state(const struct roast_summary_context *ctx)
         roast__notes_get(&ctx->run->notes, ROAST_NOTES_run, roast_str_of("failure"));
     char reason[REASON_BYTES] = "";
 
-    if (!find_missing(&missing))
+    if ((state != ROAST_IS_finished || !find_in_calls(&missing)) &&
+        !find_missing(&missing))
         ctx->summary->failed = true;
     if (state == ROAST_IS_finished && missing.chunks + missing.files > 0)
         state = ROAST_IS_incomplete;

@@ -91,5 +91,5 @@ void roast__summarize_runtimes(const struct roast_summary_context *ctx)
     const struct roast_linear_fit *fit = &sums.fit;
     if (fit->count >= FEWEST_CHUNKS && fit->xx > 0 && fit->yy > 0)
         roast__context_set(ctx, ROAST_METRIC_runtime_events_correlation,
-                           fmax(-1, fmin(1, fit->xy / sqrt(fit->xx) / sqrt(fit->yy))));
+                           copysign(sqrt(fmin(1, roast__fit_r2(fit))), fit->xy));
 }

@@ -3,11 +3,12 @@
  * chunk, the tail and late threads are in it. */
 #include "analyze/patients.h"
 
+/* 0 where none is given. */
 static double saves(const roast_summary *summary, const char *id)
 {
     for (size_t i = 0; i < rows_of(summary, "findings"); i++) {
         if (str_is(text_at(summary, "findings", i, "id"), id))
-            return number_at(summary, "findings", i, "saves_wall_seconds");
+            return cell_at(summary, "findings", i, "saves_wall_seconds").number;
     }
     fail_msg("no finding %s", id);
     return 0;
@@ -79,11 +80,70 @@ static void test_a_one_time_cost_says_when_it_is_saved(void **state)
     (void)state;
     for (size_t i = 0; i < rows; i++) {
         if (str_is(text_at(summary, "findings", i, "id"), "worker_imports"))
-            assert_str_is(text_at(summary, "findings", i, "saves_when"),
-                          "on the next run");
+            assert_str_is(text_at(summary, "findings", i, "saving"),
+                          "about 3.00 s on the next run");
     }
     assert_near(saves(summary, "worker_imports"), 10 * 0.3);
     roast_summary_free(summary);
+}
+
+/* The first tasks of the workers read the number of entries; chunks follow at once. */
+static void test_first_contact_may_be_in_preprocessing(void **state)
+{
+    roast_run *run = patient_new((struct patient){.begin = 3.6}, NULL);
+
+    (void)state;
+    for (uint32_t worker = 0; worker < 2; worker++) {
+        const struct roast_task asked = {.prefix = roast_str_of("get_metadata"),
+                                         .worker =
+                                             roast_str_of(worker_named((int)worker)),
+                                         .key_hash = 90000 + worker,
+                                         .ours = true,
+                                         .end = ROAST_TASK_ok,
+                                         .assigned_ns = at(0.5),
+                                         .start_ns = at(3.5),
+                                         .stop_ns = at(3.6)};
+        assert_int_equal(roast_run_add_task(run, &asked, NULL), ROAST_OK);
+    }
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "budget", 0, "dispatch_first"), 2 * 3);
+    assert_near(saves(summary, "worker_imports"), 3);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* Tasks of others hold both threads for 5 s; the chunks were sent after 1 s. */
+static void test_tasks_that_were_there_before_the_chunks(void **state)
+{
+    roast_run *run = patient_new(
+        (struct patient){.workers = 1, .chunks = 2, .begin = 1, .gap = 4, .compute = 8},
+        NULL);
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++)
+        add_task(run, "other", worker_named(0), 0, ROAST_TASK_ok, 0, 5);
+    roast_summary *summary = summary_of(run);
+    assert_near(saves(summary, "foreign_tasks"), 4);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+/* All threads are busy for others until the first chunk is sent, after 5 s. */
+static void test_chunks_that_wait_for_others_to_be_sent(void **state)
+{
+    roast_run *run = patient_new(
+        (struct patient){.threads = 1, .chunks = 2, .begin = 5, .compute = 8}, NULL);
+
+    (void)state;
+    mark(run, ROAST_MARK_RUN_BEGIN, 1);
+    mark(run, ROAST_MARK_RUN_END, 13);
+    for (int i = 0; i < 2; i++)
+        add_task(run, "other", worker_named(i), 0, ROAST_TASK_ok, 0, 5);
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "wall_account", 0, "wait_first_worker"), 4);
+    assert_near(saves(summary, "foreign_tasks"), 4);
+    roast_summary_free(summary);
+    roast_run_free(run);
 }
 
 /* Many calls of the user's own, then a few chunks that were long on their way. */
@@ -137,6 +197,9 @@ int main(void)
         cmocka_unit_test(test_the_longest_chunk_remains),
         cmocka_unit_test(test_workers_that_come_late),
         cmocka_unit_test(test_a_one_time_cost_says_when_it_is_saved),
+        cmocka_unit_test(test_first_contact_may_be_in_preprocessing),
+        cmocka_unit_test(test_tasks_that_were_there_before_the_chunks),
+        cmocka_unit_test(test_chunks_that_wait_for_others_to_be_sent),
         cmocka_unit_test(test_waits_are_those_of_the_tasks_that_are_named),
         cmocka_unit_test(test_short_tasks_of_the_users_own),
     };

@@ -168,12 +168,47 @@ static void test_parts_of_items(void **state)
     }
 }
 
-/* The result does not say what is in it: chunks that were successful are. */
+static void add_try(roast_run *run, const char *dataset, const char *file,
+                    uint64_t first, uint64_t stop, bool ok)
+{
+    add_frame(run, (struct frame){.dataset = dataset,
+                                  .file = file,
+                                  .first = first,
+                                  .stop = stop,
+                                  .start = 1,
+                                  .duration = 1,
+                                  .status = ok ? ROAST_CHUNK_OK : ROAST_CHUNK_FAILED});
+}
+
+/* The result does not list its items: it has those of successful chunks. A chunk without
+ * a record may be in it. */
 static void test_records_of_the_call(void **state)
 {
     roast_run *run = run_new();
     struct roast_page page;
     struct roast_rerun rerun;
+
+    (void)state;
+    set_note(run, "1 call", "run\t01000000000000000000000000000000"); /* of frames */
+    set_note(run, "1 items", items);
+    set_note(run, "1 result", "records");
+    add_try(run, "ttbar", "a.root", 0, 10, true);
+    add_try(run, "ttbar", "a.root", 10, 20, false);
+    add_try(run, "data", "a.root", 0, 20, false);
+    check_refused(run, false, 0, "items of call 1 of the Runner are not known");
+    add_try(run, "ttbar", "root://host//c.root", 0, 0, true);
+    assert_int_equal(roast_failed_items(&page, run, 0, &rerun, NULL), ROAST_OK);
+    assert_int_equal(rerun.items, 2);
+    roast_page_release(&page);
+    set_note(run, "1 call", "run\t00");
+    check_refused(run, false, 0, "items of call 1 of the Runner are not known");
+    roast_run_free(run);
+}
+
+/* Two trees of one file: records do not say which one they are of. */
+static void test_records_of_two_trees(void **state)
+{
+    roast_run *run = run_new();
 
     (void)state;
     add_frame(run, (struct frame){.dataset = "ttbar",
@@ -182,16 +217,12 @@ static void test_records_of_the_call(void **state)
                                   .stop = 10,
                                   .start = 1,
                                   .duration = 1});
-    set_note(run, "1 call", "run\t01000000000000000000000000000000"); /* of frames */
-    set_note(run, "1 items", items);
+    set_note(run, "1 call", "run\t01000000000000000000000000000000\npart");
+    set_note(run, "1 items",
+             "dataset\tttbar\nfile\ta.root\t01ff\tEvents\nitems\t0 10 1\n"
+             "file\ta.root\t01ff\tRuns\nitems\t0 10 1");
     set_note(run, "1 result", "records");
-    assert_int_equal(roast_failed_items(&page, run, 0, &rerun, NULL), ROAST_OK);
-    assert_int_equal(rerun.items, 3);
-    roast_page_release(&page);
-    set_note(run, "1 call", "run\t00");
-    assert_int_equal(roast_failed_items(&page, run, 0, &rerun, NULL), ROAST_OK);
-    assert_int_equal(rerun.items, 4);
-    roast_page_release(&page);
+    check_refused(run, false, 0, "items of call 1 of the Runner are not known");
     roast_run_free(run);
 }
 
@@ -206,7 +237,7 @@ static void test_files_that_failed_in_preprocessing(void **state)
     (void)state;
     set_note(run, "1 call", "processor\tA");
     check_refused(run, false, 0, "its fileset is not known");
-    check_refused(run, true, 0, "fileset of call 1 of the Runner is not known");
+    check_refused(run, true, 0, "its fileset is not known");
     set_note(run, "1 given", given);
     check_items(run,
                 "{\"call\":1,\"processor\":\"A\",\"can_be_added\":true,\"items\":[],"
@@ -363,6 +394,19 @@ static void test_a_result_that_is_not_known(void **state)
     }
 }
 
+/* Such items would have a gap for each range. */
+static void test_overlapping_items_with_many_gaps(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    set_note(run, "1 call", "part");
+    set_note(run, "1 items", "dataset\td\nfile\tf\t\nitems\t0 9 1 0 9 1 0 9 1 0 9 1");
+    set_note(run, "1 result", "in\t0\t1 1 1 3 1 1 5 1 1");
+    check_refused(run, false, 0, "items of call 1 of the Runner are not known");
+    roast_run_free(run);
+}
+
 static void test_notes_cut_anywhere(void **state)
 {
     static const char result[] = "in\t0\t0 10 2\nin\t2\t0 20 1";
@@ -423,6 +467,7 @@ int main(void)
         cmocka_unit_test_setup(test_nothing_where_the_result_is_whole, setup),
         cmocka_unit_test_setup(test_parts_of_items, setup),
         cmocka_unit_test_setup(test_records_of_the_call, setup),
+        cmocka_unit_test_setup(test_records_of_two_trees, setup),
         cmocka_unit_test_setup(test_files_that_failed_in_preprocessing, setup),
         cmocka_unit_test_setup(test_calls, setup),
         cmocka_unit_test_setup(test_what_moved_to_a_later_call, setup),
@@ -430,6 +475,7 @@ int main(void)
         cmocka_unit_test_setup(test_way_of_files, setup),
         cmocka_unit_test_setup(test_damaged_items_are_not_known, setup),
         cmocka_unit_test_setup(test_a_result_that_is_not_known, setup),
+        cmocka_unit_test_setup(test_overlapping_items_with_many_gaps, setup),
         cmocka_unit_test_setup(test_notes_cut_anywhere, setup),
         cmocka_unit_test_setup(test_out_of_memory, setup),
     };

@@ -95,6 +95,71 @@ static void test_a_chunk_of_a_later_call_is_not_missing(void **state)
     roast_run_free(run);
 }
 
+/* Two results of the same files: the second one does not complete the first. */
+static void test_a_chunk_that_one_of_two_results_lacks(void **state)
+{
+    static const char items[] = "dataset\tttbar\nfile\ta.root\t01\nitems\t0 100 2";
+    roast_run *run = run_of_two_chunks();
+
+    (void)state;
+    add_attempt(run, 2, 100, 1, "OSError");
+    mark(run, ROAST_MARK_RUN_END, 3);
+    mark(run, ROAST_MARK_RUN_BEGIN, 4);
+    add_attempt(run, 1, 0, 5, NULL);
+    add_attempt(run, 2, 100, 5, NULL);
+    mark(run, ROAST_MARK_RUN_END, 7);
+    roast_run_finish(run, NS(8));
+    note(run, ROAST_NOTES_call, "1 call", "processor\tA");
+    note(run, ROAST_NOTES_call, "1 items", items);
+    note(run, ROAST_NOTES_call, "1 result", "in\t0\t0 100 1");
+    note(run, ROAST_NOTES_call, "2 call", "processor\tB");
+    note(run, ROAST_NOTES_call, "2 items", items);
+    note(run, ROAST_NOTES_call, "2 result", "in\t0\t0 100 2");
+    roast_summary *summary = summary_of(run);
+    assert_state(summary, "incomplete",
+                 "1 chunk is not in the result: ttbar a.root 100-200", 1, 0);
+    assert_str_is(item_at(summary, "state", 0, "missing", 0), "ttbar a.root 100-200");
+    roast_summary_free(summary);
+    note(run, ROAST_NOTES_call, "1 moved", "in\t0\t100 100 1");
+    note(run, ROAST_NOTES_call, "2 given", "dataset\tttbar\nfile\tgone.root");
+    summary = summary_of(run);
+    assert_state(summary, "incomplete", "1 file is not in the result: ttbar gone.root",
+                 0, 1);
+    roast_summary_free(summary);
+    note(run, ROAST_NOTES_call, "2 given", "dataset\tttbar\nfile\ta.root");
+    summary = summary_of(run);
+    assert_state(summary, "finished", NULL, 0, 0);
+    roast_summary_free(summary);
+    check_summary_sweep(run);
+    roast_run_free(run);
+}
+
+/* A long name is cut between two characters. */
+static void test_a_long_name_stays_utf8(void **state)
+{
+    char file[240 + 1] = "";
+    char wanted[300] = "1 chunk is not in the result: ttbar ";
+    roast_run *run = run_of_two_chunks();
+
+    (void)state;
+    for (int i = 0; i < 120; i++)
+        strcat(file, "\xc3\xa9");
+    add_frame(run, (struct frame){.process = 2,
+                                  .file = file,
+                                  .first = 0,
+                                  .stop = 100,
+                                  .start = 1,
+                                  .duration = 1,
+                                  .status = ROAST_CHUNK_FAILED,
+                                  .error_type = "OSError"});
+    roast_run_finish(run, NS(5));
+    roast_summary *summary = summary_of(run);
+    strncat(wanted, file, 192);
+    assert_state(summary, "incomplete", wanted, 1, 0);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* The attempt of process 2 has no end, the one of process 3 was ended by Ctrl-C, and
  * process 4 had died before. */
 static void test_an_interrupted_run(void **state)
@@ -157,6 +222,27 @@ static void test_a_process_of_a_pool_that_died(void **state)
     assert_says(summary, "workers_died", "evidence",
                 "process 102: killed by signal 9 (SIGKILL), with 1 attempt; memory "
                 "5.00 MB at its last sample, 500 ms before");
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
+static void test_a_death_is_not_of_another_host(void **state)
+{
+    roast_run *run = run_of_two_chunks();
+
+    (void)state;
+    add_frame(run, (struct frame){.process = 2,
+                                  .host = "there",
+                                  .first = 200,
+                                  .stop = 300,
+                                  .start = 0,
+                                  .duration = 1});
+    begin_attempt(run, 2, 100, 1);
+    note(run, ROAST_NOTES_death, "102", "-9 1700000002000000000");
+    roast_run_finish(run, NS(3));
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "lost_workers", 0, "attempts"), 0);
+    assert_near(number_at(summary, "lost_workers", 0, "seconds_lost"), 0);
     roast_summary_free(summary);
     roast_run_free(run);
 }
@@ -255,8 +341,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_skipped_chunk_is_missing),
         cmocka_unit_test(test_a_chunk_of_a_later_call_is_not_missing),
+        cmocka_unit_test(test_a_chunk_that_one_of_two_results_lacks),
+        cmocka_unit_test(test_a_long_name_stays_utf8),
         cmocka_unit_test(test_an_interrupted_run),
         cmocka_unit_test(test_a_process_of_a_pool_that_died),
+        cmocka_unit_test(test_a_death_is_not_of_another_host),
         cmocka_unit_test(test_an_exit_code_that_is_not_known),
         cmocka_unit_test(test_pools_and_postprocess),
         cmocka_unit_test(test_without_memory),
