@@ -64,7 +64,7 @@ class AtLine:
             return None
         return self._local
 
-    def acted(self) -> bool:
+    def acted(self, files: list[str]) -> bool:
         return self.has_acted
 
     def __enter__(self) -> AtLine:
@@ -76,17 +76,26 @@ class AtLine:
 
 
 @contextlib.contextmanager
-def handled(number: int, error: BaseException) -> Iterator[None]:
-    """A handler of the user's that raises."""
+def handled(number: int, error: BaseException) -> Iterator[list[str]]:
+    """A handler of the user's that raises; gives the files whose code it interrupts."""
+    files: list[str] = []
 
-    def handler(number: int, frame: Any) -> None:
+    def handler(number: int, frame: FrameType | None) -> None:
+        files.append(frame.f_code.co_filename if frame else "")
         raise error
 
     before = signal.signal(number, handler)
     try:
-        yield
+        yield files
     finally:
         signal.signal(number, before)
+
+
+def is_ours(files: list[str]) -> bool:
+    """Whether they are of the package or of the tests. Exceptions in others may be
+    ignored, as in callbacks of weak references, or caught."""
+    places = (PACKAGE, str(Path(__file__).parent))
+    return all(name.startswith(places) for name in files)
 
 
 def arrived(error: BaseException, seen: BaseException | None) -> bool:
@@ -176,18 +185,18 @@ class Block:
         number: int,
         error: BaseException,
         around: Any,
-        must_arrive: Callable[[], bool] = lambda: True,
+        must_arrive: Callable[[list[str]], bool] = is_ours,
     ) -> list[str]:
         """What is wrong after an interrupted run, and after the next one."""
         surroundings = Surroundings(self.runner, self.analysis)
-        with handled(number, error):
+        with handled(number, error) as files:
             seen, collector = self.run(around)
         wrong = [str(what) for what in in_place() - self.there]
         try:
             surroundings.check()
         except AssertionError as differs:
             wrong.append(str(differs))
-        if must_arrive() and not arrived(error, seen):
+        if must_arrive(files) and not arrived(error, seen):
             wrong.append(f"raised {seen!r}")
         wrong += map(str, self.folder.glob("**/.saving-*"))
         if collector._run and collector.t_end is None:

@@ -132,7 +132,8 @@ class Watch:
                     self._begin_by_s = time.monotonic() + timeout_s
                     send(self.client, self._live())
             # After a Ctrl-C the block ends at once, which stops the installation.
-            while not (self._begun.done() or _probe.signals_wait()):
+            is_late = time.monotonic() > self._begin_by_s  # noted by an earlier call
+            while not (is_late or self._begun.done() or _probe.signals_wait()):
                 if time.monotonic() > self._begin_by_s:
                     raise TimeoutError(f"no answer within {timeout_s:g} s")
                 wait({self._begun}, LOOK_EVERY_S)
