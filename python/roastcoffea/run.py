@@ -329,14 +329,17 @@ class Run:
         given them.
         """
         text = self._ask(self._core.failed_fileset, call, without_items)
-        found = decode(json.loads(text))
+        found: dict[str, Any] = decode(json.loads(text))
         self._warn_of_damage()
-        found = sign(found, self._recorder.signed_urls if self._recorder else {})
         if found:
             document = json.loads(self._ask(self._core.failed_items, call))
+            recorder = self._recorder
+            given = recorder.metadata.get(document["call"], {}) if recorder else {}
+            found = rerun.exact(found, given)
+            found = sign(found, recorder.signed_urls if recorder else {})
             rerun.warn_if_not_added(document, stacklevel=2)
-            if self._recorder:
-                self._recorder.hand_out(document, found)
+            if recorder:
+                recorder.hand_out(document, found)
         return found
 
     def _ask(self, question: Any, call: int | None, *more: Any) -> str:

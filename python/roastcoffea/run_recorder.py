@@ -57,8 +57,10 @@ class RunRecorder:
         self._offers: list[tuple[int, int]] = []
         self._fileset: dict[str, Any] = {}
         self.originals: dict[Any, Any] = {}  # items that the run file cannot restore
+        self.metadata: dict[int, dict[str, Any]] = {}  # of datasets, by call, as given
         self.plans: dict[int, plan.Plan] = {}  # by the number of the call
-        self._handed_out: list[tuple[int, str, Any]] = []
+        self._handed_items: dict[tuple[int, str], set[Any]] = {}  # by call, processor
+        self._handed_files: list[tuple[int, str, Any]] = []
         self._calls = 0  # of the Runner
         self._spool: str | None = None
         self._live_errors = 0
@@ -86,9 +88,11 @@ class RunRecorder:
         _open.append(self)
 
     def close(self) -> None:
-        self.take_calls()
-        if self in _open:
-            _open.remove(self)
+        try:
+            self.take_calls()
+        finally:
+            if self in _open:  # else an interrupted step is repeated
+                _open.remove(self)
 
     def take_calls(self) -> None:
         """The records of decorated functions that were called directly in the block,
@@ -164,8 +168,8 @@ class RunRecorder:
         self.guarded("records and sections of the user", self.notes.write_lists)
 
     def _add_hot_lines(self) -> None:
-        if self._spool:
-            self.hot_lines.add(read(self._spool))
+        if self._spool:  # what is before a damaged line is kept
+            self.guarded("hot lines", self.hot_lines.add, read(self._spool))
         self.core.add_hot_lines(self.hot_lines.hottest())
 
     def take_tracking(self, sampled: Any) -> None:
@@ -264,38 +268,47 @@ class RunRecorder:
             lambda: provenance.store(self.core, provenance.settings(runner)),
         )
         text = plan.call_text(run_id, processor, runner, given)
-        try:
-            if self._take_over(plan.name_of(processor), given):
-                text += f"\n{plan.RERUNS}"
-        except Exception as error:
-            self.note_error("what a call runs again", error)
         self.note_call(number, "call", text)
         return number
 
     def hand_out(self, document: Mapping[str, Any], again: Any) -> None:
         """The user got what a call misses, as items or as a fileset."""
-        if again:
-            what = set(again) if isinstance(again, list) else again
-            self._handed_out.append((document["call"], document["processor"], what))
+        if not again:
+            return
+        call = document["call"], document["processor"]
+        if isinstance(again, list):
+            self._handed_items.setdefault(call, set()).update(again)
+        else:
+            self._handed_files.append((*call, again))
 
-    def _take_over(self, processor: str, given: Any) -> bool:
-        """Whether a call runs again what was handed out of an earlier one: that does
-        not miss it any more, or it would be handed out, and added, twice."""
-        taken = False
-        for number, name, what in self._handed_out:
-            if name != processor:
-                continue
-            if isinstance(what, set) and isinstance(given, (list, tuple)):
-                is_taken = bool(given) and what.issuperset(given)
-                text = self.plans[number].result_text(given) if is_taken else ""
-                self._append_to_call(number, "moved", text)
-            else:
-                is_taken = isinstance(given, dict) and given == what
-                plain = fileset.plain_fileset(given if is_taken else None)
+    def take_over_items(self, number: int, processor: Any, given: Iterable[Any]) -> int:
+        """A call runs again what was handed out of earlier ones, and nothing else: they
+        do not miss it any more, or it would be handed out, and added, twice. Returns
+        the number of items."""
+        found: dict[int, set[Any]] = {}
+        left = set(given)
+        for call in sorted(self._handed_items, reverse=True):  # the latest to miss it
+            again = left & self._handed_items[call]
+            if again and call[1] == plan.name_of(processor):
+                found[call[0]] = again
+                left -= again
+        if left:
+            return 0
+        for earlier, again in found.items():
+            text = self.plans[earlier].result_text(again)
+            self._append_to_call(earlier, "moved", text)
+            self._append_to_call(number, "call", f"{plan.RERUNS}\t{earlier}")
+        return sum(map(len, found.values()))
+
+    def take_over_files(self, number: int, processor: Any, given: Any) -> None:
+        """The same for a fileset that was handed out."""
+        for earlier, name, files in reversed(self._handed_files):
+            if name == plan.name_of(processor) and given == files:
+                plain = fileset.plain_fileset(given)
                 text = fileset.text_of(fileset.encoded(plain)) or ""
-                self._append_to_call(number, "moved files", text)
-            taken |= is_taken
-        return taken
+                self._append_to_call(earlier, "moved files", text)
+                self._append_to_call(number, "call", f"{plan.RERUNS}\t{earlier}")
+                return
 
     def _append_to_call(self, number: int, what: str, text: str) -> None:
         if text:
@@ -322,9 +335,14 @@ class RunRecorder:
 
     def take_fileset(self, number: int, given: Any, treename: Any) -> None:
         """The fileset of a call."""
-        plain = fileset.encoded(fileset.plain_fileset(given, treename))
+        read = fileset.plain_fileset(given, treename)
+        plain = fileset.encoded(read)
         if not plain:
             return
+        self.metadata[number] = {
+            fileset.stored_name(name): fileset.others_of(entry)
+            for name, entry in read.items()
+        }
         self.signed_urls |= fileset.signed(given)
         self._fileset = fileset.merged(self._fileset, plain)
         digest = fileset.hash_of(self._fileset)

@@ -403,8 +403,10 @@ def test_metadata_that_no_file_holds_is_not_guessed(folder, tmp_path):
         runner_of(iterative(retries=0))(files, Faulty(("a", 0)))
     assert all(item.usermeta["xsec"] is weight for item in run.failed_items())
     opened = roastcoffea.open_run(run.save(tmp_path / "y.roast"))
-    with pytest.raises(ValueError, match=r"metadata of 'a' cannot be restored"):
-        opened.failed_items()
+    for ask in (opened.failed_items, opened.failed_fileset):
+        with pytest.raises(ValueError, match=r"metadata of 'a' cannot be restored"):
+            ask()
+    assert run.failed_fileset()["a"]["metadata"]["xsec"] is weight
 
 
 # ---- calls ------------------------------------------
@@ -443,7 +445,7 @@ def test_rerun_in_the_same_block(fileset, truth):
         with pytest.raises(Exception, match="mine"):
             runner(run.failed_items(), Faulty(("b", 2000), error=ValueError))
         while items := run.failed_items():
-            outputs.append(runner(items, Faulty()))
+            outputs.append(runner((item for item in items), Faulty()))
     assert len(outputs) == 3
     check(truth, *outputs)
 

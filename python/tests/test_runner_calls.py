@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from coffea import processor
 
@@ -17,7 +19,7 @@ from collector_helpers import (
     iterative,
     make_runner,
 )
-from roastcoffea import BaseInstrumentationContext, track_memory, track_metrics
+from roastcoffea import BaseInstrumentationContext, _core, track_memory, track_metrics
 
 client = pytest.fixture(scope="module")(shared_client)
 
@@ -42,8 +44,70 @@ class Recording(Plain):
         return {"n": len(events)}
 
 
+class Faulty(Plain):
+    """Raises in chunks that begin there."""
+
+    def __init__(self, *bad):
+        self.bad = bad
+
+    def process(self, events):
+        if events.metadata["entrystart"] in self.bad:
+            raise OSError("mine")
+        return {"n": len(events)}
+
+
 def processes():
     return processor.FuturesExecutor(workers=2, status=False)
+
+
+@pytest.fixture
+def skipping():
+    """A runner that skips chunks that raise, without coffea's warnings of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield make_runner(iterative(retries=0), skipbadfiles=True)
+
+
+# ---- calls that run again what others missed -----------------------------------------
+
+
+def test_page_of_a_run_that_is_whole_again(skipping, tiny_file):
+    """Chunks that a later call ran are not missing, nor planned twice."""
+    with roastcoffea.monitor() as run:
+        skipping(fileset_of(tiny_file), Faulty(0, 1000))
+        skipping(run.failed_items(), Faulty(1000))
+        skipping((item for item in run.failed_items()), Faulty())
+        assert run.failed_items() == []
+    metrics = run.get_metrics()
+    assert run.state == "finished"
+    assert metrics["num_chunks"] == metrics["num_successful_chunks"] == CHUNKS
+    assert (metrics["num_retried_chunks"], metrics["num_failed_chunks"]) == (2, 0)
+    (failures,) = (row for row in metrics["findings"] if row["id"] == "failures")
+    assert failures["advice"].startswith("they succeeded when tried again")
+    assert f"{CHUNKS} of {CHUNKS} chunks" in _core.live_line(run._core, 1.0)
+
+
+def test_items_of_two_calls_are_run_again_together(skipping, tiny_file):
+    with roastcoffea.monitor() as run:
+        first = skipping({"a": [str(tiny_file)]}, Faulty(0), treename="Events")
+        second = skipping({"b": [str(tiny_file)]}, Faulty(1000), treename="Events")
+        items = run.failed_items(call=1) + run.failed_items(call=2)
+        third = skipping(items, Faulty())
+        assert run.failed_items() == []
+    assert first["n"] + second["n"] + third["n"] == 2 * EVENTS
+    assert run.state == "finished"
+
+
+def test_other_analysis_of_the_same_chunks_is_another_pass(skipping, tiny_file):
+    """What it did well is still missing in the first result."""
+    with roastcoffea.monitor() as run:
+        skipping(fileset_of(tiny_file), Faulty(1000))
+        assert len(run.failed_items()) == 1
+        skipping(fileset_of(tiny_file), Plain())
+        skipping(list(skipping.preprocess(fileset_of(tiny_file))), Faulty())
+    assert len(run.failed_items()) == 1
+    assert run.state == "incomplete"
+    assert run.get_metrics()["num_chunks"] == 3 * CHUNKS
 
 
 # ---- calls ---------------------------------------------------------------------------

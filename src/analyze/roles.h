@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roles.h - the role of every attempt in its chunk: counted, repeated, failed, lost.
  *
- * A chunk is a range of entries of a file within one call of Runner.run. It is counted
- * once, by its first successful attempt with a record. An attempt without file or
+ * A chunk is a range of entries of a file within one call of Runner.run, and the calls
+ * that ran again what its result missed. It is counted once, by its first successful
+ * attempt with a record. An attempt without file or
  * entries is its own chunk. Preprocessing, which counts the entries of a file, is not an
  * attempt at a chunk; it is recorded only if it failed. */
 #ifndef ROAST_ANALYZE_ROLES_H

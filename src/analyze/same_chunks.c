@@ -4,6 +4,7 @@
  * Most runs have none, and files.c excludes most files cheaply. The rows of the other
  * files go through a hash set. */
 #include "analyze/calls.h"
+#include "analyze/rerun/plan.h"
 #include "analyze/roles.h"
 #include "analyze/totals/files.h"
 #include "base/array.h"
@@ -23,7 +24,8 @@ struct search {
 };
 
 /* A chunk: file, entries, and the call of Runner.run, because a second call over the
- * same files is a second pass and no repeat. */
+ * same files is a second pass and no repeat, unless it ran again what the result of an
+ * earlier one missed. */
 struct chunk {
     int32_t file;
     int32_t call;
@@ -85,11 +87,32 @@ static bool add_row(struct search *search, uint32_t row)
     return true;
 }
 
+/* Attempts of such a call become those of the earlier one. False when out of memory. */
+static bool unite_reruns(struct roast_calls *calls, const struct roast_run *run)
+{
+    if (roast__plan_count(run) != calls->count) /* which is which is not known */
+        return true;
+    int32_t *first = roast__alloc(calls->count * sizeof(*first));
+    for (size_t i = 0; first && i < calls->count; i++) {
+        uint32_t earlier = roast__plan_reruns(run, (uint32_t)i + 1);
+        first[i] = earlier > 0 && calls->calls[earlier - 1].returned
+                       ? first[earlier - 1]
+                       : (int32_t)i;
+    }
+    for (size_t row = 0; first && row < run->attempts.count; row++) {
+        if (calls->of_row[row] != ROAST_NO_CALL)
+            calls->of_row[row] = first[calls->of_row[row]];
+    }
+    roast__free(first);
+    return first != NULL;
+}
+
 static bool find_pairs(struct search *search, const struct roast_run *run)
 {
     bool several_calls = roast__calls_count(run) > 1;
 
-    if ((several_calls && !roast__calls_find(&search->calls, run)) ||
+    if ((several_calls && (!roast__calls_find(&search->calls, run) ||
+                           !unite_reruns(&search->calls, run))) ||
         !roast__files_find(&search->files, search->attempts))
         return false;
     if (!several_calls && !search->files.any_may_repeat)

@@ -207,8 +207,8 @@ static enum outcome put_value(struct writer *out, PyObject *value)
     return PUT;
 }
 
-/* One byte that marks keys of secret values ("s") and texts ("t"), then the JSON of the key with a colon.
- * NULL: *outcome is the reason. */
+/* One byte that marks keys of secret values ("s") and texts ("t"), then the JSON of the
+ * key with a colon. NULL: *outcome is the reason. */
 static PyObject *make_key(struct writer *out, PyObject *key, enum outcome *outcome)
 {
     struct roast_str plain;

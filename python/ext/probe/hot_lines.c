@@ -2,8 +2,8 @@
 /* hot_lines.c - the lines of user code in which the attempts of this process are.
  *
  * One thread wakes up every 20 ms while attempts run, takes the GIL as any other thread
- * does, and reads the stacks of the threads inside attempts. A sample counts for the time
- * since the one before, also when the interpreter was inside a long call of C code.
+ * does, and reads the stacks of the threads inside attempts. A sample counts for the pause
+ * before it, also when the interpreter was inside a long call of C code.
  *
  * What the samples cost is measured and added to the monitor's own time; the pauses
  * become longer if it exceeds 0.2 % of a core, first calls of functions excepted.
@@ -278,30 +278,33 @@ PyObject *hot_lines_sample(PyObject *module, PyObject *args)
     struct probe_state *state = PyModule_GetState(module);
     struct hot_lines *hot = state->hot_lines;
     int64_t begin_ns = roast_mono_ns();
-    int64_t from_ns = begin_ns, delivered_ns = begin_ns;
+    int64_t delivered_ns = begin_ns;
     int64_t cpu_ns = thread_cpu_ns();
-    PyObject *receive;
+    PyObject *is_users, *receive;
     int idle = 0;
     sigset_t all;
 
-    if (!hot || !PyArg_ParseTuple(args, "OO", &hot->is_users, &receive))
+    if (!hot || !PyArg_ParseTuple(args, "OO", &is_users, &receive))
         return NULL;
+    if (atomic_exchange(&hot->alive, true))
+        Py_RETURN_NONE; /* two attempts began before the first thread of them */
+    hot->is_users = is_users;
     hot->spent_ns = 0;
     PyDict_Clear(hot->places); /* of another is_users() */
     (void)sigfillset(&all);    /* they are for the threads of the user */
     (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
     while (!atomic_load(&hot->stops) && idle < IDLE_TICKS) {
         int64_t spent_ns = hot->spent_ns;
-        int64_t slept_ns = roast_mono_ns();
+        int64_t slept_ns; /* since then */
         Py_BEGIN_ALLOW_THREADS;
         do {
+            slept_ns = roast_mono_ns();
             pause_sampling(spent_ns, slept_ns - begin_ns);
             idle = atomic_load(&hot->running) > 0 ? 0 : idle + 1;
         } while (idle > 1 && idle < IDLE_TICKS && !atomic_load(&hot->stops));
         Py_END_ALLOW_THREADS;
         int64_t now_ns = roast_mono_ns();
-        sample_all(state, now_ns - (slept_ns > from_ns ? slept_ns : from_ns));
-        from_ns = now_ns;
+        sample_all(state, now_ns - slept_ns);
         if (idle == 1 || now_ns - delivered_ns > DELIVERY_NS) {
             deliver(state, receive);
             delivered_ns = now_ns;
@@ -313,7 +316,8 @@ PyObject *hot_lines_sample(PyObject *module, PyObject *args)
         if (atomic_load(&hot->running) > 0) /* one may have begun since */
             idle = 0;
     }
-    deliver(state, receive);
+    if (atomic_load(&hot->stops)) /* else it was done when the last attempt ended */
+        deliver(state, receive);
     atomic_store(&hot->alive, false); /* with the GIL: the next attempt sees it */
     atomic_store(&hot->stops, false);
     Py_RETURN_NONE;
@@ -394,7 +398,7 @@ PyObject *hot_lines_begin(PyObject *module, PyObject *args)
         .attempts = 1,
     };
     atomic_fetch_add(&hot->running, 1);
-    return PyBool_FromLong(!atomic_exchange(&hot->alive, true));
+    return PyBool_FromLong(!atomic_load(&hot->alive));
 }
 
 PyObject *hot_lines_end(PyObject *module, PyObject *unused)

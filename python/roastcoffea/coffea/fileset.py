@@ -23,6 +23,7 @@ from roastcoffea.export.encoding import Encoder
 
 MAX_BYTES = 12 * 2**20  # of the text; of a larger one only the hash is kept
 MARK = re.compile(r"\*\*\*~[0-9a-f]{8}")  # of a name with a secret
+INEXACT = "inexact"
 CONTROL = dict.fromkeys([*range(32), 127], "?")
 Plain = dict[str, dict[str, Any]]
 
@@ -122,16 +123,34 @@ def sign(fileset: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]
     return result
 
 
+def others_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a dataset: all but its files."""
+    return {key: value for key, value in entry.items() if key != "files"}
+
+
 def encoded(plain: Plain) -> dict[str, Any]:
-    """The fileset for JSON, without secrets."""
+    """The fileset for JSON, without secrets; INEXACT marks datasets that JSON does not
+    restore."""
     encoder = Encoder(exact=True)
-    return {
-        stored_name(dataset): {
-            key: value if key == "files" else encoder.under(key, value)
-            for key, value in entry.items()
-        }
-        for dataset, entry in plain.items()
-    }
+    found = {}
+    for dataset, entry in plain.items():
+        others = others_of(entry)
+        kept = {key: encoder.under(key, value) for key, value in others.items()}
+        if not is_same(decode(json.loads(json.dumps(kept))), others):
+            kept[INEXACT] = True
+        found[stored_name(dataset)] = {"files": entry["files"], **kept}
+    return found
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Equal in value and type, in depth."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return [*a] == [*b] and all(is_same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(is_same, a, b))
+    return bool(a == b or (a != a and b != b))
 
 
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +178,7 @@ def text_of(entries: Mapping[str, Any]) -> str | None:
     rows: list[tuple[str, ...]] = []
     for dataset, entry in entries.items():
         rows.append(("dataset", line(dataset)))
-        others = {key: value for key, value in entry.items() if key != "files"}
+        others = others_of(entry)
         if others:
             members = json.dumps(others, allow_nan=False, separators=(",", ":"))[1:-1]
             rows.append(("other", members))
@@ -187,5 +206,5 @@ def read_text(text: str) -> dict[str, Any]:
         elif kind == "other" and fields and entry:
             with contextlib.suppress(ValueError, RecursionError):  # not trusted
                 others = decode(json.loads("{" + fields[0] + "}"))
-                entry.update({k: v for k, v in others.items() if k != "files"})
+                entry.update(others_of(others))
     return found

@@ -13,15 +13,15 @@ import atexit
 import contextlib
 import functools
 import json
-import linecache
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .. import _probe
-from ..dask.profile import HotLine, is_users
+from ..dask.profile import HotLine, is_users, line_of
+from ..dask.scheduler_pages import plain
 from .work_function import note_line
 
 FILE = "hot_lines"  # in a spool: rows as a line of JSON
@@ -44,7 +44,9 @@ def _is_users(file: str) -> bool:
 
 def begin(target: Target, own: Iterable[str], caller: Any) -> None:
     """An attempt begins in this thread, called by a frame."""
-    _own.update(own)
+    if not _own.issuperset(own):
+        _own.update(own)
+        _is_users.cache_clear()
     if _probe.hot_lines_begin(target, caller):
         _stop_with_process()
         with contextlib.suppress(RuntimeError):  # no more threads: no samples
@@ -87,14 +89,12 @@ def flush() -> None:
     deliver(_probe.hot_lines_take())
 
 
-def read(spool: str) -> list[Row]:
-    """The rows of all processes of a pool."""
-    rows: list[Row] = []
+def read(spool: str) -> Iterator[Row]:
+    """The rows of all processes of a pool; ValueError at a line that is cut."""
     path = os.path.join(spool, FILE)
     with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
         for line in file:
-            rows += json.loads(line)
-    return rows
+            yield from json.loads(line)
 
 
 class HotLines:
@@ -114,8 +114,14 @@ class HotLines:
     def hottest(self) -> list[HotLine]:
         """Those with the most seconds, and the text of the line where it is known."""
         with self.lock:
-            sums = sorted(self.sums.items(), key=lambda item: (-item[1][0], item[0]))
+            hottest = sorted(self.sums.items(), key=lambda item: (-item[1][0], item[0]))
         return [
-            HotLine(*place, linecache.getline(*place[:2]).strip(), *seconds)
-            for place, seconds in sums[:MOST_LINES]
+            HotLine(
+                plain(place[0]),
+                place[1],
+                plain(place[2]),
+                line_of(place) or None,
+                *sums,
+            )
+            for place, sums in hottest[:MOST_LINES]
         ]

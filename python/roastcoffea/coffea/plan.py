@@ -21,7 +21,7 @@ MAX_BYTES = 12 * 2**20  # of a text: it must fit the queue of a live file
 MAX_ITEMS = 2_000_000  # as in C
 UNLISTED = "unlisted"
 RECORDS = "records"
-RERUNS = "reruns"  # what an earlier call missed
+RERUNS = "reruns"  # what an earlier call, whose number follows, missed
 
 File = tuple[str, str, str | None, str]  # dataset, file, tree, uuid: as in the text
 Original = tuple[Any, Any, Any, Any, Any]  # dataset, file, tree, usermeta, preload
@@ -86,7 +86,7 @@ class Plan:
         if meta is not None:
             plain = self._encoder.plain(meta)
             head.append(f"usermeta\t{_json(plain)}")
-            is_exact &= _is_same(decode(json.loads(_json(plain))), meta)
+            is_exact &= fileset.is_same(decode(json.loads(_json(plain))), meta)
         if preload is not None:
             head.append(f"preload\t{_json(sorted(map(str, preload)))}")
         if not (is_exact and name == item.filename):
@@ -114,17 +114,6 @@ def _stretches(ranges: Iterable[tuple[int, int]]) -> str:
         else:
             rows.append([start, stop - start, 1])
     return " ".join(f"{start} {size} {count}" for start, size, count in rows)
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    """Equal in value and type, in depth."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, dict):
-        return [*a] == [*b] and all(_is_same(a[key], b[key]) for key in a)
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(_is_same, a, b))
-    return bool(a == b or (a != a and b != b))
 
 
 def recorded(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from roastcoffea.coffea import fileset
 from roastcoffea.coffea.plan import File, Original
 from roastcoffea.export.decoding import decode
 
@@ -19,16 +20,20 @@ CANNOT_ADD = (
     " work out of postprocess(), add the outputs, and do it then"
 )
 NO_ITEMS = (
-    "{files} failed in preprocessing and have no items:"
+    "{files} failed in preprocessing, which gave no items:"
     " failed_fileset() has what to run again"
 )
 ALSO_FILES = (
-    "{files} failed in preprocessing and have no items: run them as well, they are in"
-    " failed_fileset(without_items=True)"
+    "{files} failed in preprocessing, which gave no items: run them as well,"
+    " failed_fileset(without_items=True) has them"
 )
 INEXACT = (
     "the metadata of {dataset!r} cannot be restored from a file: use failed_items() in"
     " the process that ran it, or choose these items from runner.preprocess(fileset)"
+)
+INEXACT_FILES = (
+    "the metadata of {dataset!r} cannot be restored from a file: use failed_fileset()"
+    " in the process that ran it, or choose these files from your fileset"
 )
 
 
@@ -79,6 +84,21 @@ def _item(row: Mapping[str, Any], originals: Mapping[File, Original]) -> Any:
     if preload is not None:
         object.__setattr__(item, "preload", preload)  # not in every version of coffea
     return item
+
+
+def exact(
+    files: Mapping[str, Any], given: Mapping[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """A fileset with the metadata of datasets as given, where JSON does not hold it;
+    ValueError if that is not known here."""
+    found = {}
+    for dataset, entry in files.items():
+        if entry.pop(fileset.INEXACT, False):
+            if dataset not in given:
+                raise ValueError(INEXACT_FILES.format(dataset=dataset))
+            entry |= given[dataset]
+        found[dataset] = entry
+    return found
 
 
 def load_items(path: str | os.PathLike[str]) -> list[Any]:

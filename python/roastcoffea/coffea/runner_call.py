@@ -139,13 +139,27 @@ class RunnerCall:
     def watch_items(self) -> None:
         """Note the items that the user gave; those of preprocess() come later."""
         if isinstance(self.fileset, Generator):
-            chunks = recorded(self.fileset, self.take_items)
+            chunks = recorded(self.fileset, self.take_given)
             if "fileset" in self.kwargs:
                 self.kwargs = self.kwargs | {"fileset": chunks}
             else:
                 self.args = (chunks, *self.args[1:])
-        elif not isinstance(self.fileset, (Mapping, str)):
-            self.take_items(self.fileset)
+        elif isinstance(self.fileset, (Mapping, str)):
+            for run, number in zip(self.runs, self.numbers, strict=True):
+                given = number, self.processor, self.fileset
+                self.guarded(run.take_over_files, *given)
+        else:
+            self.take_given(self.fileset)
+
+    def take_given(self, items: Any) -> None:
+        """All items that the user gave, before the first one begins."""
+        self.take_items(items)
+        for run, number in zip(self.runs, self.numbers, strict=True):
+            self.guarded(self.take_over, run, number, items)
+
+    def take_over(self, run: RunRecorder, number: int, items: Any) -> None:
+        again = run.take_over_items(number, self.processor, items)
+        run.core.add_fact("planned_chunks", -again)  # planned by an earlier call
 
     def take_items(self, items: Any) -> None:
         """All items of the call are known, before the first one begins."""

@@ -3,7 +3,8 @@
  *
  * The notes of call N, lines with fields separated by tabs:
  *
- *     N call     run HEX, processor NAME, postprocess changes, maxchunks N, part, reruns
+ *     N call     run HEX, processor NAME, postprocess changes, maxchunks N, part,
+ *                reruns N: of an earlier call
  *     N given    the fileset (fileset_read.c)
  *     N items    dataset NAME, usermeta JSON, preload JSON: of the next files
  *                file NAME UUID [TREE]
@@ -95,6 +96,15 @@ static int add_stretches(struct roast_items *items, uint32_t file,
     return ROAST_OK;
 }
 
+static void add_rerun(struct roast_plan *plan, struct roast_str number)
+{
+    uint64_t earlier = 0;
+    bool known = next_number(&number, &earlier) && earlier < plan->call;
+
+    plan->earlier = known && !plan->reruns ? (uint32_t)earlier : 0;
+    plan->reruns = true;
+}
+
 static void read_call(struct roast_plan *plan, struct roast_str text)
 {
     while (text.data) {
@@ -109,10 +119,18 @@ static void read_call(struct roast_plan *plan, struct roast_str text)
         else if (roast__str_is(kind, "part"))
             plan->is_part = true;
         else if (roast__str_is(kind, "reruns"))
-            plan->reruns = true;
+            add_rerun(plan, line);
         else if (roast__str_is(kind, "maxchunks"))
             (void)next_number(&line, &plan->max_chunks);
     }
+}
+
+uint32_t roast__plan_reruns(const struct roast_run *run, uint32_t call)
+{
+    struct roast_plan plan = {.call = call};
+
+    read_call(&plan, note_of(run, call, "call"));
+    return plan.earlier;
 }
 
 static int add_file(struct roast_plan *plan, const struct roast_plan_file *common,

@@ -47,7 +47,8 @@ struct roast_plan {
     uint64_t max_chunks;        /* per dataset; 0: no limit */
     bool is_listed;             /* the items are known */
     bool is_unlisted;           /* there are items, but they are not known */
-    bool reruns;                /* it ran again what an earlier call missed */
+    bool reruns;                /* it ran again what an earlier call missed, ... */
+    uint32_t earlier;           /* this one; 0: several */
     bool returned;              /* the call gave a result */
     struct roast_fileset given; /* owned, sorted; empty: not known, or items */
     struct roast_plan_file *files; /* owned */
@@ -61,6 +62,9 @@ struct roast_plan {
 
 /* The number of calls that have notes. */
 uint32_t roast__plan_count(const struct roast_run *run);
+
+/* The call that missed what this one ran again; 0: none, or several. */
+uint32_t roast__plan_reruns(const struct roast_run *run, uint32_t call);
 
 /* Reads one call; the run stays locked while the plan is used. A damaged note counts as
  * absent. NO_MEMORY only. */

@@ -3,7 +3,7 @@
  * what their threads wait for.
  *
  * The kernel's high-water mark is exact but only rises, and the whole process sees a
- * reset. So this thread raises a per-chunk maximum 20 times a second; the record has
+ * reset. So this thread raises a per-chunk maximum some 18 times a second; the record has
  * "sampled" where the high-water mark does not describe the chunk. The thread blocks all
  * signals: a Ctrl-C it received would not wake the user's own thread.
  *

@@ -339,6 +339,31 @@ static void test_files_that_moved_to_a_later_call(void **state)
     roast_run_free(run);
 }
 
+static void test_call_that_another_one_runs_again(void **state)
+{
+    static const struct {
+        const char *call;
+        uint32_t earlier;
+    } cases[] = {
+        {"part", 0},
+        {"reruns", 0},
+        {"reruns\t1", 1},
+        {"reruns\t2", 2},
+        {"reruns\t1\nreruns\t2", 0},
+        {"reruns\t3", 0},
+        {"reruns\t99999999999999999999", 0},
+    };
+    roast_run *run = run_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        set_note(run, "3 call", cases[i].call);
+        assert_int_equal(roast__plan_reruns(run, 3), cases[i].earlier);
+    }
+    assert_int_equal(roast__plan_reruns(run, 4), 0);
+    roast_run_free(run);
+}
+
 static void test_way_of_files(void **state)
 {
     roast_run *run = run_new();
@@ -472,6 +497,7 @@ int main(void)
         cmocka_unit_test_setup(test_calls, setup),
         cmocka_unit_test_setup(test_what_moved_to_a_later_call, setup),
         cmocka_unit_test_setup(test_files_that_moved_to_a_later_call, setup),
+        cmocka_unit_test_setup(test_call_that_another_one_runs_again, setup),
         cmocka_unit_test_setup(test_way_of_files, setup),
         cmocka_unit_test_setup(test_damaged_items_are_not_known, setup),
         cmocka_unit_test_setup(test_a_result_that_is_not_known, setup),
