@@ -57,6 +57,7 @@ PUBLIC = {
     "probe.h": "probe",
     "probe_ladder.h": "probe",
     "process_tree.h": "probe",
+    "signals.h": "probe",
     "dask_batch.h": "collect",
     "dask_batch_items.def": "collect",
     "collect.h": "collect",

@@ -44,6 +44,10 @@ def plain_work(function: Any, token: Any) -> Any:
     return function
 
 
+def has_switch(processor: object) -> bool:
+    return False
+
+
 def no_chunk(processor: object) -> Any:
     raise AttributeError("no chunk is measured: roastcoffea is not installed here")
 
@@ -61,6 +65,7 @@ ACTIONS: dict[str, Any] = {
     "run": run,
     "run_unswitched": run,
     "work_function": plain_work,
+    "has_switch": has_switch,
     "current_chunk": no_chunk,
     "record_metric": forget,
 }

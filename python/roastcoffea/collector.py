@@ -130,43 +130,43 @@ class MetricsCollector:
         self._files: OutputDir | None = None
         self._filter = RunnerFilter(client)
         self._line = LiveLine() if progress else None
-        self._entered = False
+        self._steps: list[Callable[[], None]] = []  # of leaving, while entered
         self._pid = 0
-        self._held = False
+        self._ended_ns = 0
         self._tracking: RunTracking | None = None
         self._span_info: Any = None
 
     # ---- the block -----------------------------------------------------------
 
-    def __enter__(self) -> MetricsCollector:
-        if self._entered:
+    def _enter(self) -> MetricsCollector:
+        if self._steps:
             raise RuntimeError("this collector is collecting already; use another one")
         self._pid = os.getpid()
         enabled = _probe.status()["enabled"]
         self._filter = RunnerFilter(self.client)
+        self._recorder = self._files = None
+        self._steps = [
+            *(self._restore, self._end_tracking, self._end_line, self._end_dask),
+            *(self._finish, self._save),
+        ]
         try:  # coffea's import comes first: it is no part of the run
             why = None
             if enabled:
                 why = runner_hook.install(self._filter, runner_call.begin)
             run = self._begin()
-        except BaseException:
-            runner_hook.remove(self._filter)
-            raise
-        self._entered = True
-        run.guarded("records of calls", run.open)
-        if not enabled:
-            text = "roastcoffea is switched off (ROASTCOFFEA=off)"
-            run.notes.set_text("why_off", text)
-            return self
-        if why:
-            run.note_error("Runner.run", RuntimeError(why))
-        try:
+            run.guarded("records of calls", run.open)
+            if not enabled:
+                text = "roastcoffea is switched off (ROASTCOFFEA=off)"
+                run.notes.set_text("why_off", text)
+                return self
+            if why:
+                run.note_error("Runner.run", RuntimeError(why))
             run.guarded("switch of the processor", self._hold)
             run.guarded("start of the sampling", self._start_tracking, run)
             if self._line:
                 run.guarded("live line", self._line.start, run)
-        except BaseException as error:  # Ctrl-C, while a backend was starting
-            self.__exit__(type(error), error, error.__traceback__)
+        except Exception as error:
+            self.__exit__(type(error), error, None)
             raise
         return self
 
@@ -175,56 +175,77 @@ class MetricsCollector:
 
     def _begin(self) -> RunRecorder:
         """A new run; with an ``output_dir`` it is written to disk from the start."""
-        run = RunRecorder()
+        self._recorder = run = RunRecorder()
+        self._run, self._span_info = Run(run.core, recorder=run), None
         run.with_hot_lines = self._hot_lines
         run.puts_records_in_output = self._puts_records_in_output
-        files = None
         if self._writes():
-            files = OutputDir(self.output_dir, self.measurement_name)
-            files.open_live(run.core)
+            self._files = OutputDir(self.output_dir, self.measurement_name)
+            self._files.open_live(run.core)
         interval = f"{self.worker_tracking_interval} s"
         run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
-        if files:
-            files.warn_begun(run)
-        self._recorder = self._filter.run = run
-        self._span_info = None
-        self._run, self._files = Run(run.core, recorder=run), files
+        if self._files:
+            self._files.warn_begun(run)
+        self._filter.run = run
         return run
 
     def _hold(self) -> None:
         if self.processor_instance is not None:
-            self._held = switch.hold(self.processor_instance)
+            switch.hold(self.processor_instance, self)
 
-    def __exit__(
+    def _leave(
         self,
         exc_type: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
-    ) -> None:
-        run, self._entered, ended_ns = self._recorder, False, time.monotonic_ns()
-        if run is None or os.getpid() != self._pid:
-            return  # a forked child: the threads of the run are its parent's
+    ) -> list[Callable[[], None]]:
+        """The steps, which C takes one by one, whatever raises (ext/probe/held.c)."""
+        if os.getpid() != self._pid:
+            return []  # a forked child: the threads of the run are its parent's
+        if error is not None and self._recorder and self._steps:
+            self._recorder.guarded("failure", self._recorder.body_failed, error)
+        return self._steps
+
+    __enter__ = _probe.enter(_enter, _probe.leave(_leave))
+    __exit__ = _probe.leave(_leave)
+
+    # ---- what leaving does -------------------------------------------------------
+
+    def _restore(self) -> None:
+        self._ended_ns = time.monotonic_ns()
         runner_hook.remove(self._filter)
-        if self._held:
-            self._held = False
-            switch.release(self.processor_instance)
+        if self.processor_instance is not None:
+            switch.release(self.processor_instance, self)
+
+    def _end_tracking(self) -> None:
         tracking, self._tracking = self._tracking, None
-        try:
-            run.guarded("live file", run.flush)
-            if tracking:
-                self._span_info = tracking.span_info()
-                run.guarded("end of the sampling", tracking.end)
-            if error is not None and not run.notes.text("failure"):
-                run.body_failed(error)
-            if self._line:
-                self._line.stop()
-            run.end_dask()
-        except Exception as ours:  # the user's exception is raised, not ours
-            run.note_error("end of the block", ours)
-        finally:
-            run.guarded("end of the block", run.finish, ended_ns)
-        if self._files:
-            self.run._measurement_path = self._files.save(self.run, run)
+        if self._recorder:
+            self._guarded("live file", self._recorder.flush)
+        if tracking:
+            self._span_info = tracking.span_info()
+            self._guarded("end of the sampling", tracking.end)
+
+    def _end_line(self) -> None:
+        if self._line:
+            self._guarded("live line", self._line.stop)
+
+    def _end_dask(self) -> None:
+        if self._recorder:
+            self._guarded("end on Dask", self._recorder.end_dask)
+
+    def _finish(self) -> None:
+        if self._recorder:
+            self._guarded("records of calls", self._recorder.close)
+            self._guarded("end of the block", self._recorder.finish, self._ended_ns)
+
+    def _save(self) -> None:
+        if self._files and self._recorder:
+            self.run._measurement_path = self._files.save(self.run, self._recorder)
+        self._files = None
+
+    def _guarded(self, what: str, step: Callable[..., Any], *args: Any) -> None:
+        if self._recorder:
+            self._recorder.guarded(what, step, *args)
 
     def _start_tracking(self, run: RunRecorder) -> None:
         interval = self.worker_tracking_interval if self.track_workers else 0.0
@@ -327,9 +348,11 @@ class Monitor(MetricsCollector):
 
     _puts_records_in_output = False
 
-    def __enter__(self) -> Run:  # type: ignore[override]
-        super().__enter__()
+    def _enter_run(self) -> Run:
+        self._enter()
         return self.run
+
+    __enter__ = _probe.enter(_enter_run, MetricsCollector.__exit__)  # type: ignore[assignment]
 
 
 def monitor(output_dir: Any = None, **options: Any) -> Monitor:

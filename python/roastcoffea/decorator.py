@@ -59,6 +59,8 @@ def _decorate_method(func: F) -> F:
         try:
             on = getattr(self, "_roastcoffea_collect_metrics", probe)
         except Exception:  # a __getattr__ of the user's may raise anything
+            if probe.has_switch(self):  # a handler of a signal has raised it
+                raise
             on = False
         if on:
             run = probe.run_unswitched if on is probe else probe.run
@@ -70,6 +72,8 @@ def _decorate_method(func: F) -> F:
         try:
             on = getattr(self, "_roastcoffea_collect_metrics", probe)
         except Exception:
+            if probe.has_switch(self):
+                raise
             on = False
         if on:
             run = probe.run_unswitched if on is probe else probe.run
@@ -119,6 +123,8 @@ def _decorate_open(func: F) -> F:
             if args:
                 on = getattr(args[0], "_roastcoffea_collect_metrics", probe)
         except Exception:
+            if probe.has_switch(args[0]):
+                raise
             on = False
         if on is True:
             return probe.run(func, args, kwargs, True)

@@ -91,7 +91,8 @@ class RunRecorder:
         try:
             self.take_calls()
         finally:
-            _open.remove(self)
+            if self in _open:  # else an interrupted step is repeated
+                _open.remove(self)
 
     def take_calls(self) -> None:
         """The records of decorated functions that were called directly in the block,
@@ -153,7 +154,6 @@ class RunRecorder:
 
     def finish(self, end_mono_ns: int) -> None:
         """The block has ended; what was waited for since is not part of the run."""
-        self.guarded("records of calls", self.close)
         if self._dask is not None:  # Ctrl-C may have come before end_dask()
             self.guarded("end on Dask", self._dask.leave)
         try:
@@ -218,6 +218,7 @@ class RunRecorder:
         self.core.add_fact("monitor_errors", count)
         self.changes += 1
 
+    @_probe.leave
     def guarded(self, what: str, step: Callable[..., Any], *args: Any) -> None:
         """Call a step; its error is counted."""
         try:

@@ -17,6 +17,7 @@ import pytest
 import uproot
 
 import roastcoffea
+from leftovers import none_left
 from roastcoffea import _probe
 from roastcoffea.coffea.uproot_source import byte_source
 from sharing import join, kept, made_once, uses_kept
@@ -74,6 +75,19 @@ def fresh_monitor(request: pytest.FixtureRequest) -> Iterator[None]:
     status = _probe.status()
     if "monitor_errors" not in request.fixturenames:
         assert status["monitor_errors"] == before, status["first_error"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Blocks that a test enters restore everything and count what is lost."""
+    with_all_chunks = "unmeasured" not in request.fixturenames
+    with none_left(lambda: request.node.funcargs.get("tmp_path"), with_all_chunks):
+        yield
+
+
+@pytest.fixture
+def unmeasured() -> None:
+    """Requested by tests with chunks that are not measured, by design."""
 
 
 @pytest.fixture

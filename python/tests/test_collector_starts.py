@@ -75,6 +75,7 @@ def test_interrupt_while_the_block_ends_leaves_it_ended(monkeypatch):
     with pytest.raises(KeyboardInterrupt), collector:
         pass
     collector._line._stop.set()
+    collector._line._thread.join()
     assert Runner.run is before
     assert FLAG not in vars(analysis)
     assert collector.t_end is not None

@@ -26,7 +26,7 @@ class Around:
         self.function, self.steps, self.calls = function, (before, after), []
         self.trouble = []
 
-    def before_call(self, args, kwargs):
+    def before_call(self, args, kwargs, undo):
         if self.steps[0]:
             raise self.steps[0]
         return self.function, args, kwargs, "attempt"
@@ -99,7 +99,7 @@ def test_errors_of_the_monitor_are_noted_and_change_nothing():
 
 def test_wrong_result_of_before_call_is_noted():
     around = Around(len)
-    around.before_call = lambda args, kwargs: (len, ["abc"], {}, None)
+    around.before_call = lambda args, kwargs, undo: (len, ["abc"], {}, None)
     assert around("abc") == 3
     assert [type(error) for error in around.trouble] == [TypeError]
     with pytest.raises(TypeError, match="class"):

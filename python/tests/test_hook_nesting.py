@@ -66,6 +66,7 @@ class Nested(Reader):
 
 @pytest.mark.parametrize("before", [(), NAMES[:2], NAMES])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("unmeasured")
 def test_a_run_inside_a_chunk_takes_nothing_from_it(folder, expected, kind, before):
     analysis = Nested(folder / "other.root", before)
     run = Run(fileset(folder / f"{kind}.root"), analysis)
@@ -89,6 +90,7 @@ class Around(Reader):
         return {"after": [time.perf_counter() - start]}
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_a_run_over_parquet_does_not_end_process(folder):
     path = folder / "events.parquet"
     run = Run(fileset(path), Around(path), format="parquet", maxchunks=1)
@@ -104,6 +106,7 @@ class Off(Nested):
         return super().process(events)
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_an_attempt_that_has_begun_ends_where_it_should(folder, expected):
     run = Run(fileset(folder / "zlib.root"), Off(folder / "other.root", ()))
     (chunk,) = run.chunks

@@ -107,11 +107,13 @@ def without_us():
         yield go
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_workers_without_us_give_the_result(without_us, tiny_file):
     _, output = without_us(tiny_file)
     assert output == {"n": 3000, "with us: False": 3000 // CHUNK}
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_run_with_such_workers_knows_what_it_did_not_see(without_us, tiny_file):
     collector, _ = without_us(tiny_file)
     metrics = collector.get_metrics()

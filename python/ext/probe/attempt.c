@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "chunk.h"
+#include "held.h"
 #include "reading.h"
 #include "support.h"
 #include "types.h"
@@ -358,29 +359,78 @@ static bool is_noted(PyObject *self)
     return guard_clear();
 }
 
+/* Calls what before_call() put into the list, with what is raised, which is raised again.
+ * A step that an exception of the user ends is repeated once. */
+static void undo_all(PyObject *undo)
+{
+    struct raised raised = guard_keep_raised();
+    PyObject *error = raised.value ? raised.value : Py_None;
+
+    for (Py_ssize_t i = 0; i < PyList_Size(undo); i++) {
+        PyObject *step = PyList_GetItem(undo, i);
+        PyObject *done = PyObject_CallFunctionObjArgs(step, error, NULL);
+        if (!done && !guard_clear()) {
+            PyErr_Clear();
+            done = PyObject_CallFunctionObjArgs(step, error, NULL);
+        }
+        Py_XDECREF(done);
+        PyErr_Clear();
+    }
+    PyErr_Restore(raised.type, raised.value, raised.traceback);
+}
+
+/* after_call(), for the result (taken) or for what is raised. */
+static PyObject *end_call(PyObject *self, PyObject *attempt, PyObject *raw,
+                          PyObject *undo, unsigned depth)
+{
+    PyObject *result = NULL;
+
+    raw = held_begin_after(depth, raw);
+    if (raw)
+        result = PyObject_CallMethod(self, "after_call", "OOO", attempt, raw, Py_None);
+    else
+        result = end_raised(self, attempt);
+    if (raw && !result && is_noted(self))
+        result = Py_NewRef(raw);
+    if (!result)
+        undo_all(undo);
+    held_end(depth);
+    Py_XDECREF(raw);
+    return result;
+}
+
 static PyObject *call_wrapped(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     PyObject *given = kwargs ? Py_NewRef(kwargs) : PyDict_New();
-    PyObject *begun =
-        given ? PyObject_CallMethod(self, "before_call", "OO", args, given) : NULL;
+    PyObject *undo = given ? PyList_New(0) : NULL;
+    PyObject *begun = NULL;
     PyObject *function, *new_args, *new_kwargs, *attempt; /* borrowed from begun */
     PyObject *result = NULL;
+    unsigned depth = held_enter();
+    bool goes_on = undo && held_begin(depth) == 0;
+    bool is_measured = false;
 
-    if (begun && PyArg_ParseTuple(begun, "OO!O!O", &function, &PyTuple_Type, &new_args,
-                                  &PyDict_Type, &new_kwargs, &attempt)) {
-        PyObject *raw = PyObject_Call(function, new_args, new_kwargs);
-        result =
-            raw ? PyObject_CallMethod(self, "after_call", "OOO", attempt, raw, Py_None)
-                : end_raised(self, attempt);
-        if (raw && !result && is_noted(self))
-            result = Py_NewRef(raw);
-        Py_XDECREF(raw);
-    } else if (is_noted(self)) {
+    if (goes_on) {
+        begun = PyObject_CallMethod(self, "before_call", "OOO", args, given, undo);
+        is_measured =
+            begun && PyArg_ParseTuple(begun, "OO!O!O", &function, &PyTuple_Type,
+                                      &new_args, &PyDict_Type, &new_kwargs, &attempt);
+        goes_on = is_measured || is_noted(self);
+        if (!is_measured)
+            undo_all(undo);
+    }
+    held_end(depth);
+    if (is_measured) {
+        result = end_call(self, attempt, PyObject_Call(function, new_args, new_kwargs),
+                          undo, depth);
+    } else if (goes_on) {
         function = PyObject_GetAttrString(self, "function");
         result = function ? PyObject_Call(function, args, kwargs) : NULL;
         Py_XDECREF(function);
     }
+    held_leave(depth);
     Py_XDECREF(given);
+    Py_XDECREF(undo);
     Py_XDECREF(begun);
     return result;
 }

@@ -7,6 +7,7 @@
  * is exactly a dict, defaultdict or OrderedDict, because those merge an unknown key; for
  * other outputs the record is put into the outbox. */
 #include "chunk.h"
+#include "held.h"
 #include "support.h"
 #include "types.h"
 
@@ -20,6 +21,7 @@ struct call {
     struct chunk_errors errors;
     struct failure failure;
     struct held held;
+    unsigned depth; /* of steps that no signal interrupts (held.h) */
 };
 
 static _Thread_local struct call *current_call;
@@ -331,9 +333,11 @@ static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
     const struct roast_chunk_end end = {.status = ROAST_CHUNK_OK};
     struct roast_str frame;
 
+    held_end(call->depth);
     roast_chunk_start(call->thread);
     PyObject *output = PyObject_Call(func, args, kwargs);
     roast_chunk_stop(call->thread);
+    output = held_begin_after(call->depth, output);
     if (output && encode_user_keys(call) == 0 && set_bytes(call) == 0)
         return call_finish(call, &end, &frame) ? deliver(call, output, frame) : output;
     Py_XDECREF(output); /* a Ctrl-C in our own work: the call counts as failed */
@@ -361,7 +365,9 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
     options.exact_peak = state->exact_peak;
     roast_chunk_begin(call.thread, &options);
     current_call = &call;
-    if (call_open(&call, args, kwargs, is_method) < 0) { /* Ctrl-C before the work */
+    call.depth = held_inside();
+    if (held_begin(call.depth) < 0 ||
+        call_open(&call, args, kwargs, is_method) < 0) { /* Ctrl-C before the work */
         roast_chunk_start(call.thread);
         roast_chunk_stop(call.thread);
         output = finish_failed(&call);
@@ -371,5 +377,6 @@ PyObject *call_measured(struct probe_state *state, PyObject *func, PyObject *arg
     current_call = NULL;
     call_release(&call);
     roast_chunk_delivered(call.thread);
+    held_end(call.depth);
     return output;
 }

@@ -3,6 +3,8 @@
  *
  * The module's namespace has no types: cloudpickle.register_pickle_by_value() would have
  * to pickle them. */
+#include "held.h" /* Python.h comes first */
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -265,6 +267,13 @@ static PyMethodDef functions[] = {
     {"frameless_call", frameless_call, METH_O,
      "Gives a class a __call__ without a Python frame: before_call(), the function,"
      " after_call()."},
+    {"enter", held_enter_new, METH_VARARGS,
+     "enter(function, leave): an __enter__() that no signal interrupts; one that came"
+     " raises at its end, after leave(self, type, exception, None)."},
+    {"leave", held_leave_new, METH_O,
+     "A function that no signal interrupts; those that came raise after it."},
+    {"signals_wait", signals_wait, METH_NOARGS,
+     "Whether a signal came that waits for the end of a step of the monitor."},
     {"hook", hook_new, METH_VARARGS, "A hook to put in place of a callable."},
     {"ladder_arm", ladder_arm, METH_VARARGS,
      "Starts the slices of this thread's attempt: hooks are in place."},
@@ -323,9 +332,11 @@ static int make_types(PyObject *module, struct probe_state *state)
     state->record_type = make_type(module, &record_spec);
     state->hook_type = make_type(module, &hook_spec);
     state->method_hook_type = make_type(module, &method_hook_spec);
+    state->held_type = make_type(module, &held_spec);
     state->reader_type = make_type(module, &reader_spec);
     return state->user_functions_type && state->section_type && state->record_type &&
-                   state->hook_type && state->method_hook_type && state->reader_type
+                   state->hook_type && state->method_hook_type && state->held_type &&
+                   state->reader_type
                ? 0
                : -1;
 }
@@ -377,7 +388,7 @@ static int make_objects(PyObject *module, struct probe_state *state)
     state->null_context = section_new(state, NULL, ROAST_SECTION_TIME, NULL);
     state->user_functions = user_functions_new(module, state);
     if (!state->default_dict || !state->ordered_dict || !state->method_type ||
-        !state->null_context || !state->user_functions)
+        !state->null_context || !state->user_functions || held_init() < 0)
         return -1;
     PyObject *get = PyObject_GetAttrString(state->user_functions, "current_chunk");
     state->chunk_property =

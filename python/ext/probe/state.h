@@ -41,6 +41,7 @@ struct known_file {
     OWNED(PyTypeObject, hook_type) \
     OWNED(PyTypeObject, method_hook_type) \
     OWNED(PyTypeObject, reader_type) \
+    OWNED(PyTypeObject, held_type) \
     OWNED(PyObject, method_type)      /* types.MethodType */ \
     OWNED(PyObject, own_executor)     /* uproot's class: runs tasks in the caller */ \
     OWNED(PyObject, describe_parquet) /* callable of the Python layer */ \

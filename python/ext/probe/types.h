@@ -11,6 +11,7 @@ extern PyType_Spec record_spec;
 extern PyType_Spec hook_spec;
 extern PyType_Spec method_hook_spec;
 extern PyType_Spec reader_spec;
+extern PyType_Spec held_spec;
 
 PyObject *user_functions_new(PyObject *module, struct probe_state *state);
 
@@ -39,6 +40,14 @@ PyObject *send_frames(PyObject *module, PyObject *args);
 /* frameless_call(class): gives it a __call__ that runs before_call(), the function which
  * that returns, and after_call(), without a Python frame. */
 PyObject *frameless_call(PyObject *module, PyObject *type);
+
+/* enter(function, leave): a method __enter__() that no signal interrupts. One that came
+ * raises at its end, and leave(self, type, exception, None) is called before.
+ * leave(function): a function that no signal interrupts; those that came raise after it.
+ * signals_wait(): whether one came. */
+PyObject *held_enter_new(PyObject *module, PyObject *args);
+PyObject *held_leave_new(PyObject *module, PyObject *function);
+PyObject *signals_wait(PyObject *module, PyObject *unused);
 
 /* hook(number, binding, original): a hook to put in place of the original. */
 PyObject *hook_new(PyObject *module, PyObject *args);

@@ -248,6 +248,18 @@ static PyObject *run_unswitched(PyObject *self, PyObject *const *args, Py_ssize_
     return result;
 }
 
+/* Whether the switch of a processor can be read. If so, what was raised while it was read
+ * came from a handler of a signal. */
+static PyObject *has_switch(PyObject *self, PyObject *processor)
+{
+    PyObject *value = PyObject_GetAttrString(processor, "_roastcoffea_collect_metrics");
+    bool can_read = value || PyErr_ExceptionMatches(PyExc_AttributeError);
+
+    (void)self;
+    Py_XDECREF(value);
+    return guard_clear() ? PyBool_FromLong(can_read) : NULL;
+}
+
 static int user_functions_bool(PyObject *self)
 {
     (void)self;
@@ -317,6 +329,7 @@ static PyMethodDef user_functions_methods[] = {
     {"work_function", work_function, METH_VARARGS, NULL},
     {"run", FAST(run), METH_FASTCALL, NULL},
     {"run_unswitched", FAST(run_unswitched), METH_FASTCALL, NULL},
+    {"has_switch", has_switch, METH_O, NULL},
     {"current_chunk", current_chunk, METH_O, NULL},
     {"record_metric", record_metric, METH_VARARGS, NULL},
     {"__reduce__", user_functions_reduce, METH_NOARGS, NULL},

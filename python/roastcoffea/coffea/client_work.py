@@ -160,10 +160,8 @@ def _with_clocks(executor: Any, work: ClientWork) -> Any:
             if is_iterative(self) and not reads_entries:
                 function = _Between(function, work.report)
                 stack.callback(function.end)
-            pool = getattr(self, "pool", None)
-            if is_pool(pool):  # the user's
-                stack.enter_context(PoolWatch(pool, work.process_died))
-            result = kind.__call__(self, items, function, accumulator)
+            with PoolWatch(getattr(self, "pool", None), work.process_died):
+                result = kind.__call__(self, items, function, accumulator)
         if not reads_entries:
             work.begin_postprocess()
         return result

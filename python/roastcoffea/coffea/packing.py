@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .. import _probe
+
 MODULE, NAME = "coffea.processor.executor", "_compress"
 
 # Sends the end frame of an attempt, whose result was packed to so many bytes (0: not
@@ -49,32 +51,8 @@ class Packing:
             self.waiting[threading.get_ident()] = run_id, finish
             if self.ours is None:
                 self.original = _space()[NAME]
-                self.ours = _space()[NAME] = self.wrap(self.original)
+                self.ours = _space()[NAME] = _Packed(self, self.original)
         return True
-
-    def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def _compress(*args: Any, **kwargs: Any) -> Any:
-            thread = threading.get_ident()
-            with self.lock:
-                waiting = self.waiting.get(thread)
-                if waiting is not None:
-                    self.waiting[thread] = None
-            if waiting is None:
-                return original(*args, **kwargs)
-            size = 0
-            try:
-                packed = original(*args, **kwargs)
-                size = len(packed) if isinstance(packed, bytes) else 0
-                return packed
-            finally:
-                try:
-                    waiting[1](size)
-                finally:
-                    with self.lock:
-                        self.drop(thread)
-
-        return _compress
 
     def flush(self, run_id: bytes | None = None) -> None:
         """Send the waiting end frames, of one run or of all."""
@@ -118,6 +96,41 @@ class Packing:
         self.restore()
         self.lock = threading.Lock()
         self.waiting = {}
+
+
+@_probe.frameless_call
+class _Packed:
+    """coffea's function, which reports when it has packed."""
+
+    def __init__(self, packing: Packing, original: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, original)
+        self.packing = packing
+        self.function = original
+
+    __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
+
+    def before_call(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], undo: list[Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Any]:
+        thread, waiting = threading.get_ident(), self.packing.waiting
+        with self.packing.lock:
+            entry = waiting.get(thread)
+            if entry is not None:
+                waiting[thread] = None
+        return self.function, args, kwargs, entry
+
+    def after_call(self, entry: Any, packed: Any, error: BaseException | None) -> Any:
+        if entry is not None:
+            try:
+                entry[1](len(packed) if isinstance(packed, bytes) else 0)
+            finally:
+                with self.packing.lock:
+                    self.packing.drop(threading.get_ident())
+        return packed
+
+    def note_error(self, error: Exception) -> None:
+        """Count an error around the call."""
+        _probe.note_error("packed result", error)
 
 
 packing = Packing()

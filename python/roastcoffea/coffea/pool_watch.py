@@ -14,6 +14,8 @@ from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
+from .. import _probe
+
 EXIT_CODE_S = 0.5  # by which it follows the end of a process
 
 OnDeath = Callable[[int, int | None, int], None]  # pid, exit code, ns since 1970
@@ -25,27 +27,30 @@ def is_pool(value: Any) -> bool:
 
 
 class PoolWatch:
-    """While it is entered, reports processes of a pool that die, once."""
+    """While it is entered, reports processes of a pool that die, once; for what is no
+    pool (of processes) it does nothing."""
 
     def __init__(self, pool: Any, report: OnDeath) -> None:
         self.pool = pool
         self.report = report
-        self.submit = pool.submit
+        self.submit: Any = getattr(pool, "submit", None)
         found = getattr(pool, "__dict__", {}).get("_processes")
-        self.processes: dict[Any, Any] | None = (
-            found if isinstance(found, dict) else None
-        )
+        is_watched = is_pool(pool) and isinstance(found, dict)
+        self.processes: dict[Any, Any] | None = found if is_watched else None
         self.is_noted = False
 
-    def __enter__(self) -> PoolWatch:
+    def _enter(self) -> PoolWatch:
         if self.processes is not None:  # as of concurrent.futures and loky
             self.pool.submit = self.watched
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def _leave(self, *error: object) -> None:
         space = getattr(self.pool, "__dict__", {})
         if space.get("submit") == self.watched:
             del self.pool.submit
+
+    __exit__ = _probe.leave(_leave)
+    __enter__ = _probe.enter(_enter, __exit__)
 
     def watched(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         future = self.submit(function, *args, **kwargs)

@@ -44,23 +44,22 @@ class ChunkRecords(list[Any]):
 
 
 def begin(
-    watchers: list[Any], runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    watchers: list[Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    undo: list[Callable[[BaseException], None]],
 ) -> RunnerCall | None:
     """Called first by the wrapper on ``Runner.run``; None: the call is not measured."""
     runs = [watcher.run for watcher in watchers]
     try:
-        call = RunnerCall(runs, runner, args, kwargs)
+        call = RunnerCall(runs, args[0], args[1:], kwargs)
+        undo.append(call.restore)
+        call.start()
     except Exception as error:
+        for step in undo:
+            step(error)
         for run in runs:
             run.note_error("before Runner.run", error)
-        return None
-    try:
-        call.start()
-    except BaseException as error:
-        call.restore()
-        if not isinstance(error, Exception):
-            raise  # Ctrl-C
-        call.note(error)
         return None
     return call
 
@@ -89,7 +88,6 @@ class RunnerCall:
         self.pid = os.getpid()
         self.own = ClientWork(runs, self.processor)
         self.dask = DaskCall(runs, runner, self.own.end_postprocess)
-        self.held = False
         self.before: dict[str, Any] | None = None
 
     # ---- before ------------------------------------------------------------------
@@ -133,7 +131,7 @@ class RunnerCall:
                 work_function.file_read_receivers[self.run_id] = self.own.file_read
         if isinstance(self.space().get(CHUNKS), ChunkRecords):  # of an earlier run
             del self.space()[CHUNKS]
-        self.held = switch.hold(self.processor)
+        switch.hold(self.processor, self)
         with _patching:
             self.patch(token)
         self.mark("run_begin")
@@ -233,15 +231,20 @@ class RunnerCall:
                 if kwargs.get("trace") is None:
                     chunks = preprocess(*args, **kwargs)
                 else:
-                    with switch.paused(self.processor):  # traced: no chunk
-                        chunks = preprocess(*args, **kwargs)
+                    switch.pause(self.processor, self)  # traced: no chunk
+                    chunks = preprocess(*args, **kwargs)
                 is_plain = isinstance(chunks, Generator)
                 return recorded(chunks, self.take_items) if is_plain else chunks
             finally:
-                self.mark("preprocess_end")
-                self.guarded(self.own.take_notes)
+                self.end_preprocess()
 
         return timed_preprocess
+
+    @_probe.leave
+    def end_preprocess(self) -> None:
+        switch.pause(self.processor, self, on=True)
+        self.mark("preprocess_end")
+        self.guarded(self.own.take_notes)
 
     # ---- meanwhile ---------------------------------------------------------------
 
@@ -265,8 +268,8 @@ class RunnerCall:
 
     # ---- after -------------------------------------------------------------------
 
-    def restore(self) -> None:
-        """Restore Runner and processor."""
+    def restore(self, error: BaseException | None = None) -> None:
+        """Restore Runner and processor; may be called again."""
         self.guarded(packing.flush, self.run_id)
         self.guarded(hot_lines.flush)
         with _patching:
@@ -277,9 +280,8 @@ class RunnerCall:
                 packing.clear()
                 hooks.clear()
         self.guarded(self.dask.end)
-        if self.held:
-            self.held = False
-            switch.release(self.processor)
+        switch.pause(self.processor, self, on=True)
+        switch.release(self.processor, self)
         if self.before is not None:
             with _patching:
                 space = vars(self.runner)
@@ -313,6 +315,7 @@ class RunnerCall:
             self.restore()
         return forked
 
+    @_probe.leave
     def guarded(self, step: Callable[..., None], *args: Any) -> None:
         """Run a step; its error is counted, not raised."""
         try:

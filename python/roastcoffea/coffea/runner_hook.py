@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .. import _probe
+
 _lock = threading.RLock()
 _active: list[Watcher] = []
 _installed: tuple[type, Any, Any] | None = None  # class, original, wrapper
@@ -29,7 +31,7 @@ class Watcher(Protocol):
     def is_for(self, runner: Any) -> bool: ...
 
 
-Begin = Callable[[list[Any], Any, tuple[Any, ...], dict[str, Any]], Any]
+Begin = Callable[[list[Any], tuple[Any, ...], dict[str, Any], list[Any]], Any]
 
 
 def install(watcher: Watcher, begin: Begin) -> str | None:
@@ -59,8 +61,8 @@ def _patch(begin: Begin) -> str | None:
     if not callable(original):
         return "this coffea has no Runner.run"
     wrapper = _wrap(original, begin)
-    Runner.run = wrapper
     _installed = (Runner, original, wrapper)
+    Runner.run = wrapper
     return None
 
 
@@ -85,23 +87,45 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
+@_probe.frameless_call
+class _Measured:
+    """A call of the original; what belongs to its collectors is around it."""
+
+    def __init__(self, original: Callable[..., Any], begin: Begin) -> None:
+        self.function = original
+        self.begin = begin
+
+    __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
+
+    def before_call(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], undo: list[Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Any]:
+        watchers = _watchers_of(args[0])
+        call = self.begin(watchers, args, kwargs, undo) if watchers else None
+        if call is None:
+            return self.function, args, kwargs, None
+        return self.function, (call.runner, *call.args), call.kwargs, call
+
+    def after_call(self, call: Any, result: Any, error: BaseException | None) -> Any:
+        if call is None:
+            return result
+        try:
+            return call.finished(result) if error is None else call.failed(error)
+        finally:
+            call.restore()
+
+    def note_error(self, error: Exception) -> None:
+        """Count an error around the call."""
+        _probe.note_error("around Runner.run", error)
+
+
 def _wrap(original: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+    measured = _Measured(original, begin)
+
     @functools.wraps(original)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         ours = _installed is not None and _installed[2] is run  # else wrapped by others
-        watchers = _watchers_of(self) if ours else []
-        call = begin(watchers, self, args, kwargs) if watchers else None
-        if call is None:
-            return original(self, *args, **kwargs)
-        try:
-            result = original(call.runner, *call.args, **call.kwargs)
-        except BaseException as error:
-            call.failed(error)
-            raise
-        else:
-            return call.finished(result)
-        finally:
-            call.restore()  # again, in case of Ctrl-C
+        return (measured if ours else original)(self, *args, **kwargs)
 
     return run
 

@@ -7,9 +7,7 @@ restores the attribute. ``False``, set by the user, is never changed.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
@@ -23,16 +21,16 @@ _held: dict[int, _Hold] = {}
 
 
 class _Hold:
-    """The original value of one object's switch, and how many hold it on."""
+    """The original value of one object's switch, and who holds it on."""
 
     def __init__(self, owner: Any, before: Any) -> None:
         self.owner = owner  # keeps the object, and so its id, alive
         self.before = before
-        self.count = 0
-        self.pauses = 0
+        self.holders: set[int] = set()
+        self.pausers: set[int] = set()
 
     def set(self) -> None:
-        self.owner.__dict__[FLAG] = self.pauses == 0
+        self.owner.__dict__[FLAG] = not self.pausers
 
 
 def owner_of(processor: Any) -> Any:
@@ -50,8 +48,9 @@ def is_off(processor: Any) -> bool:
         return True
 
 
-def hold(processor: Any) -> bool:
-    """Switch on; False if the user has switched it off, or it cannot be set."""
+def hold(processor: Any, holder: object) -> bool:
+    """Switch on until ``holder`` releases it; False if the user has switched it off, or
+    it cannot be set."""
     owner = owner_of(processor)
     space = getattr(owner, "__dict__", None)
     if not isinstance(space, dict):
@@ -62,40 +61,31 @@ def hold(processor: Any) -> bool:
                 return False
             _held[id(owner)] = _Hold(owner, space.get(FLAG, _ABSENT))
         entry = _held[id(owner)]
-        entry.count += 1
+        entry.holders.add(id(holder))
         entry.set()
     return True
 
 
-@contextlib.contextmanager
-def paused(processor: Any) -> Iterator[None]:
-    """Switched off, for calls of process() that are no chunks."""
+def pause(processor: Any, holder: object, on: bool = False) -> None:
+    """Switch off for calls of process() that are no chunks; ``on``: they are over."""
     with _lock:
         entry = _held.get(id(owner_of(processor)))
-        if entry:
-            entry.pauses += 1
+        if entry and (id(holder) in entry.pausers) is on:
+            entry.pausers ^= {id(holder)}
             entry.set()
-    try:
-        yield
-    finally:
-        if entry:
-            with _lock:
-                entry.pauses -= 1
-                entry.set()
 
 
-def release(processor: Any) -> None:
-    """Undo one :func:`hold`."""
+def release(processor: Any, holder: object) -> None:
+    """Undo one :func:`hold`, once."""
     owner = owner_of(processor)
     with _lock:
         entry = _held.get(id(owner))
-        if entry is None:
+        if entry is None or id(holder) not in entry.holders:
             return
-        entry.count -= 1
-        if entry.count:
-            return
-        del _held[id(owner)]
-        if entry.before is _ABSENT:
-            owner.__dict__.pop(FLAG, None)
-        else:
-            owner.__dict__[FLAG] = entry.before
+        if entry.holders == {id(holder)}:  # the last one
+            if entry.before is _ABSENT:
+                owner.__dict__.pop(FLAG, None)
+            else:
+                owner.__dict__[FLAG] = entry.before
+            del _held[id(owner)]
+        entry.holders.discard(id(holder))

@@ -76,6 +76,8 @@ class Attempt:
         self.with_hooks = False
         self.is_sampled = False
         self.held: Any = None  # the switch of a processor
+        self.is_ended = False
+        self.frames: Any = None  # not sent yet
         self.begun_ns = time.monotonic_ns()
 
     def release(self) -> None:
@@ -86,7 +88,7 @@ class Attempt:
             guarded(HOOKS, hooks.disarm, self)
         held, self.held = self.held, None
         if held is not None:
-            guarded(SWITCH, switch.release, held)
+            guarded(SWITCH, switch.release, held, self)
 
 
 def rebuild(parts: tuple[Any, Any, Any]) -> Any:
@@ -112,26 +114,24 @@ class WorkFunction:
     __call__: Callable[..., Any]  # before_call(), the function, after_call(); from C
 
     def before_call(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], undo: list[Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Attempt | None]:
-        """The function, its arguments, and the attempt for ``after_call``."""
+        """The function, its arguments, and the attempt for ``after_call``; ``undo``
+        gets what C calls if anything is raised."""
         place, goes_on = place_of(self.token.marks)
         if not goes_on:  # the run has ended there
             return self.function, args, kwargs, None
         attempt = Attempt(place)
-        try:  # what has begun is ended in any case
-            if self.token.counts_entries:
-                guarded(BEGIN, self.begin_file_read, attempt, args)
-            else:
-                item = item_at(place, guarded(ITEM, item_of, args))
-                guarded(PACKED, packing.flush_thread)
-                guarded(BEGIN, self.begin, place, item)
-                args, kwargs = self.prepare(attempt, args, kwargs)
-                if self.token.samples_lines:
-                    guarded(LINES, self.sample_lines, attempt, sys._getframe())
-        except BaseException as error:  # Ctrl-C
-            self.after_call(attempt, None, error)
-            raise
+        undo.append(functools.partial(self.abandon, attempt))
+        if self.token.counts_entries:
+            guarded(BEGIN, self.begin_file_read, attempt, args)
+        else:
+            item = item_at(place, guarded(ITEM, item_of, args))
+            guarded(PACKED, packing.flush_thread)
+            guarded(BEGIN, self.begin, place, item)
+            args, kwargs = self.prepare(attempt, args, kwargs)
+            if self.token.samples_lines:
+                guarded(LINES, self.sample_lines, attempt, sys._getframe())
         return self.function, args, kwargs, attempt
 
     def after_call(
@@ -140,23 +140,33 @@ class WorkFunction:
         """The result for the caller; the caller raises an error itself."""
         if attempt is None:
             return result
-        try:
-            attempt.release()
-        except BaseException as interrupt:  # Ctrl-C: end the attempt anyway
-            try:
-                attempt.release()
-            finally:
-                guarded(END, self.failed, attempt.place, error or interrupt)
-            raise
         if error is not None:
-            guarded(END, self.failed, attempt.place, error)
+            self.abandon(attempt, error)
             return None
+        attempt.release()
         if self.token.counts_entries:
-            guarded(END, _probe.attempt_end, self.token.client, (), None)
+            guarded(END, self.end, attempt, ())
             guarded(END, self.report_file_read, attempt.begun_ns)
             return result
-        carrying = guarded(END, self.ended, attempt.place, result)
+        carrying = guarded(END, self.ended, attempt, result)
         return result if carrying is None else carrying
+
+    def abandon(self, attempt: Attempt, error: BaseException) -> None:
+        """What is raised ends the attempt; nothing is done again."""
+        try:
+            attempt.release()
+        finally:
+            if not attempt.is_ended or attempt.frames:
+                guarded(END, self.failed, attempt, error)
+
+    def end(
+        self, attempt: Attempt, spools: tuple[str, ...], error: Any = None, *apart: bool
+    ) -> Any:
+        """End it once; its frames."""
+        client, end = self.token.client, _probe.attempt_end
+        if not attempt.is_ended:
+            attempt.frames, attempt.is_ended = end(client, spools, error, *apart), True
+        return attempt.frames
 
     def note_error(self, error: Exception) -> None:
         """Count an error in ``before_call`` or ``after_call``."""
@@ -175,30 +185,35 @@ class WorkFunction:
         )
         _deliver(token, place, begun)
 
-    def failed(self, place: Place | None, error: BaseException) -> None:
+    def failed(self, attempt: Attempt, error: BaseException) -> None:
         """An attempt raised: send its frames at once, or with the next result. Frames
         that cannot be sent on Dask are counted there."""
-        token = self.token
-        frames = _probe.attempt_end(token.client, token.spools, error)
+        token, place = self.token, attempt.place
+        frames = self.end(attempt, token.spools, error)
+        if isinstance(frames, tuple):  # it had ended well
+            frames = b"".join(filter(None, frames))
         is_taken = guarded(END, _deliver, token, place, frames)
         if frames and not is_taken and place is None:
             _waiting.append((token.run_id, frames))
         if place is not None:
             place.report_disarmed()
+        attempt.frames = None
 
-    def ended(self, place: Place | None, result: Any) -> Any:
+    def ended(self, attempt: Attempt, result: Any) -> Any:
         """The result of an attempt, with its frames if they cannot be sent."""
-        token = self.token
+        token, place = self.token, attempt.place
         if place is None and not self.packs():
-            frames, end = _probe.attempt_end(token.client, token.spools, None), None
+            frames, end = self.end(attempt, token.spools), None
         else:
-            frames, end = _probe.attempt_end(token.client, token.spools, None, True)
+            frames, end = self.end(attempt, token.spools, None, True)
         if place is not None:
-            return self.ended_on_dask(place, result, frames, end)
-        if frames is not None and not guarded(END, _deliver, token, None, frames):
-            return _with_frames(result, [*_waited(token.run_id), frames + (end or b"")])
-        if end is not None:
+            result = self.ended_on_dask(place, result, frames, end)
+        elif frames is not None and not guarded(END, _deliver, token, None, frames):
+            sent = [*_waited(token.run_id), frames + (end or b"")]
+            result = _with_frames(result, sent)
+        elif end is not None:
             self.finish_later(None, end)
+        attempt.frames = None
         return result
 
     def ended_on_dask(
@@ -245,7 +260,7 @@ class WorkFunction:
             attempt.with_hooks = True
             guarded(HOOKS, hooks.arm, attempt, args, self.token.packs)
         if self.token.unpack:
-            switched = guarded(SWITCH, _switched_on, args, kwargs)
+            switched = guarded(SWITCH, _switched_on, args, kwargs, attempt)
             (args, kwargs), attempt.held = switched or ((args, kwargs), None)
         return args, kwargs
 
@@ -297,14 +312,18 @@ def _deliver(token: Token, place: Place | None, frames: bytes | None) -> bool:
     return True
 
 
-def _switched_on(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Any]:
+def _switched_on(
+    args: tuple[Any, ...], kwargs: dict[str, Any], attempt: Attempt
+) -> tuple[Call, Any]:
     """The arguments with the processor unpacked, as coffea would, and switched on."""
     packed = kwargs.get("processor_instance")
     beside = isinstance(packed, str) and packed == "heavy" and bool(args)
     if beside and isinstance(args[-1], tuple) and len(args[-1]) == 2:
         packed = args[-1][1]  # on Dask it is sent once, and joined to each item
     processor = _unpacked(packed)
-    if processor is None or isinstance(processor, str) or not switch.hold(processor):
+    if processor is None or isinstance(processor, str):
+        return (args, kwargs), None
+    if not switch.hold(processor, attempt):
         return (args, kwargs), None
     if beside:
         return ((*args[:-1], (args[-1][0], processor)), kwargs), processor

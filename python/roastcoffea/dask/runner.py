@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from roastcoffea import _probe
 from roastcoffea.backends.dask import EXECUTORS, is_dask_executor
 
 OnClient = Callable[[Any], None]
@@ -48,10 +49,12 @@ class DaskCall:
         if entered is not None:
             entered.leave()
 
+    @_probe.leave
     def client_set(self, client: Any, is_new: bool = True) -> None:
         for run in self.runs:
             run.guarded("start on Dask", run.on_dask().add, client, is_new)
 
+    @_probe.leave
     def client_closes(self, client: Any) -> None:
         self.before_close()
         for run in self.runs:

@@ -16,9 +16,10 @@ import re
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future, InvalidStateError, wait
 from typing import Any, NamedTuple
 
+from roastcoffea import _probe
 from roastcoffea.dask import profile
 from roastcoffea.dask.batches import Batches
 from roastcoffea.dask.install import RUN_ID, START, Installation
@@ -30,6 +31,7 @@ FIRST_PULL_S = 1.0  # the end of a short block may wait for it
 PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60 s
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
+LOOK_EVERY_S = 0.05  # whether a signal came
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
 END = "end on the scheduler"
 LOST = (
@@ -131,11 +133,12 @@ class Watch:
                     self._installation.make(self.interval_s, self.is_new)
                     self._begin_by_s = time.monotonic() + timeout_s
                     send(self.client, self._live())
-            wait_s = self._begin_by_s - time.monotonic()
-            if wait_s > 0:
-                self._begun.result(wait_s)
-        except TimeoutError:
-            self._note(START, TimeoutError(f"no answer within {timeout_s:g} s"))
+            # After a Ctrl-C the block ends at once, which stops the installation.
+            is_late = time.monotonic() > self._begin_by_s  # noted by an earlier call
+            while not (is_late or self._begun.done() or _probe.signals_wait()):
+                if time.monotonic() > self._begin_by_s:
+                    raise TimeoutError(f"no answer within {timeout_s:g} s")
+                wait({self._begun}, LOOK_EVERY_S)
         except Exception as error:
             self._note(START, error)
         return self._installation.is_there
