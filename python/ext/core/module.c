@@ -21,6 +21,8 @@ static PyObject *type_of(const struct core_state *state, int code)
         return state->store_error;
     case ROAST_REFUSED:
         return PyExc_ValueError;
+    case ROAST_NO_MEMORY:
+        return PyExc_MemoryError;
     default:
         return state->roast_error;
     }
@@ -50,8 +52,6 @@ static PyObject *message_new(const roast_error *err)
 
 PyObject *raise_error(const struct core_state *state, const roast_error *err)
 {
-    if (err->code == ROAST_NO_MEMORY)
-        return PyErr_NoMemory();
     return raise_text(state, err->code, message_new(err));
 }
 
@@ -62,8 +62,6 @@ PyObject *raise_error_of(const struct core_state *state, const char *path,
     PyObject *message = NULL;
     PyObject *text = NULL;
 
-    if (err->code == ROAST_NO_MEMORY)
-        return PyErr_NoMemory();
     place = text_new(roast_str_of(path));
     message = place ? message_new(err) : NULL;
     if (message)
