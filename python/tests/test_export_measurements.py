@@ -236,7 +236,7 @@ def test_metrics_json_does_not_grow_with_the_run(tmp_path: Path) -> None:
     small = save_run(run_of(25), tmp_path, "small")
     size, few = ((at / "metrics.json").stat().st_size for at in (path, small))
     assert size < 1.1 * few
-    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics.unmade()}  # not kept
+    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics._unmade()}  # not kept
     metrics, _, _ = load_measurement(path)
     assert metrics["num_chunks"] == 250
     assert metrics["raw_chunk_metrics"] == run.chunk_metrics
