@@ -24,8 +24,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roastcoffea.progress import shown
-
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -309,6 +307,8 @@ def _write_beside(folder: Path, files: Files, add: Adding) -> Path:
     """A new directory in folder with the files, all of it on disk."""
     import secrets
     import shutil
+
+    from roastcoffea.progress import shown
 
     temporary = folder / f"{SAVING}{_place()}-{os.getpid()}-{secrets.token_hex(8)}"
     temporary.mkdir()  # not mkdtemp(): others may read it, as the umask says
