@@ -47,7 +47,7 @@ def _made_first(name: str) -> Any:
 
     @functools.wraps(method)
     def call(self: LazyDict, *args: Any) -> Any:
-        for key in self.unmade():
+        for key in self._unmade():
             self.get(key)
         return method(self, *args)
 
@@ -63,11 +63,11 @@ class LazyDict(dict[str, Any]):
         super().__init__(values)
         self._makers = dict(makers)
 
-    def unmade(self) -> list[str]:
+    def _unmade(self) -> list[str]:
         """The keys whose values are not made yet."""
         return list(self._makers)
 
-    def made(self) -> dict[str, Any]:
+    def _made(self) -> dict[str, Any]:
         """The values that are made."""
         return {key: self[key] for key in dict.keys(self)}
 
@@ -158,7 +158,7 @@ class Metrics(LazyDict):
                 "file_metadata": lambda: _with_branches(files, run),
             },
         )
-        self.run = run
+        self._run = run
         for row in self["sections"].values():
             _add_old_names(row)
         self["raw_section_metrics"] = run.section_metrics
@@ -177,9 +177,9 @@ class Metrics(LazyDict):
         if run.custom_metrics:
             self["custom_metrics"] = run.custom_metrics
 
-    def summary(self) -> dict[str, Any]:
+    def _summary(self) -> dict[str, Any]:
         """All but what grows with the chunks, files and samples of the run."""
-        return {k: v for k, v in self.made().items() if k not in LARGE}
+        return {k: v for k, v in self._made().items() if k not in LARGE}
 
 
 def _add_old_names(section: dict[str, Any]) -> None:

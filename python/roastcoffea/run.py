@@ -403,12 +403,12 @@ class Run:
         self._notes.write_lists()
         _ = self.provenance
 
-    def write_unsynced(self, path: Path) -> None:
+    def _write_unsynced(self, path: Path) -> None:
         """A run file in a new folder, which the caller syncs."""
         self._complete()
         self._core.save(path, False, True)
 
-    def samples_taken(self) -> int:
+    def _samples_taken(self) -> int:
         """How often workers were sampled, all of them together."""
         return len(self.samples("worker_memory"))
 

@@ -147,7 +147,7 @@ def test_a_day_leaves_no_more_than_an_hour(clock: Clock) -> None:
             _work(scheduler, plugin, step)
             tick(plugin)
             after = _forget(plugin, after)
-            plugin.note_request()
+            plugin.note_request(plugin.token)
             assert not plugin.is_abandoned()
             if step % 6 == 5:
                 sizes.append(tracemalloc.get_traced_memory()[0])
@@ -216,7 +216,7 @@ def test_a_busy_scheduler_has_not_been_forgotten(clock: Clock) -> None:
         clock.now += 600
         plugin.count_silence(1.0)
         assert not plugin.is_abandoned()
-    plugin.note_request()
+    plugin.note_request(plugin.token)
     for _ in range(60):
         assert not plugin.is_abandoned()
         clock.now += 1.001
@@ -227,7 +227,7 @@ def test_a_busy_scheduler_has_not_been_forgotten(clock: Clock) -> None:
 def test_a_week_is_the_longest_run(clock: Clock) -> None:
     _, plugin = made(1, clock)
     clock.now += 8 * 86400
-    plugin.note_request()
+    plugin.note_request(plugin.token)
     assert plugin.is_abandoned()
 
 

@@ -236,7 +236,7 @@ def test_metrics_json_does_not_grow_with_the_run(tmp_path: Path) -> None:
     small = save_run(run_of(25), tmp_path, "small")
     size, few = ((at / "metrics.json").stat().st_size for at in (path, small))
     assert size < 1.1 * few
-    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics.unmade()}  # not kept
+    assert {"raw_chunk_metrics", "chunk_info"} <= {*run.metrics._unmade()}  # not kept
     metrics, _, _ = load_measurement(path)
     assert metrics["num_chunks"] == 250
     assert metrics["raw_chunk_metrics"] == run.chunk_metrics
@@ -305,7 +305,7 @@ measurements.save_run(Run(core), sys.argv[1], "m")
 """
 
 
-@pytest.mark.parametrize(("step", "kept"), [("shown", 0), ("_sync", 1), ("_move", 1)])
+@pytest.mark.parametrize(("step", "kept"), [("_run_file", 0), ("_sync", 1), ("_move", 1)])
 def test_the_next_run_removes_what_a_killed_save_left(
     step: str, kept: int, tmp_path: Path
 ) -> None:

@@ -153,7 +153,7 @@ def test_run_file_that_cannot_be_built_leaves_the_live_file(
     def fail(self, *args):
         raise _core.StoreError("no room")
 
-    monkeypatch.setattr(roastcoffea.Run, "write_unsynced", fail)
+    monkeypatch.setattr(roastcoffea.Run, "_write_unsynced", fail)
     with (
         pytest.warns(
             UserWarning, match=r"no room; 3 of 3 chunks are in .*x\.roast-live"

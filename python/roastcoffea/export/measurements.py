@@ -24,9 +24,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roastcoffea import _core
-from roastcoffea.progress import shown
-
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -37,7 +34,6 @@ __all__ = ["load_measurement", "save_measurement"]
 
 METRICS = "metrics.json"
 TRACKING = "worker_tracking.json"
-RUN = _core.RUN_NAME
 TIMING = "start_end_time.txt"
 FORMAT = "roastcoffea_measurement_v1"
 MAX_NAME_BYTES = 200
@@ -68,8 +64,8 @@ def save_measurement(
     names, add = names_of(measurement_name), None
     values, in_run_file = metrics, list[str]()
     if isinstance(metrics, Metrics):  # what was not looked at is in the run file only
-        values, in_run_file = metrics.made(), metrics.unmade()
-        add = metrics.run.write_unsynced
+        values, in_run_file = metrics._made(), metrics._unmade()
+        add = metrics._run._write_unsynced
     files = _files(values, t0, t1, config, in_run_file)
     tracking = metrics.get("tracking_data")
     if isinstance(tracking, Mapping) and tracking:
@@ -96,12 +92,12 @@ def save_run(
         run._notes.set_document("config", dict(config))
     t0, metrics = run.t_start, run.metrics
     t1 = run.t_end or t0 + metrics.get("wall_time", 0.0)
-    files = _files(metrics.summary(), t0, t1, config, LARGE)
-    if not (at_exit and run.samples_taken() > MOST_SAMPLES_AT_EXIT):
+    files = _files(metrics._summary(), t0, t1, config, LARGE)
+    if not (at_exit and run._samples_taken() > MOST_SAMPLES_AT_EXIT):
         tracking = metrics["tracking_data"]
         if tracking:
             files[TRACKING] = _tracking_lines(tracking)
-    return _save(files, Path(output_dir), names, run.write_unsynced)
+    return _save(files, Path(output_dir), names, run._write_unsynced)
 
 
 def _save(files: Files, folder: Path, names: Iterable[str], add: Adding = None) -> Path:
@@ -146,7 +142,7 @@ def _with_run_file(
     from roastcoffea.metrics import LARGE, LazyDict
     from roastcoffea.run import open_run
 
-    if not (folder / RUN).is_file():
+    if not _run_file(folder).is_file():
         return metrics
     large = open_run(folder).metrics
     known = (name for name in names if name in LARGE and name not in metrics)
@@ -267,6 +263,7 @@ def _object(entries: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
 
 def _tracking_lines(tracking: Mapping[str, Any]) -> Iterator[str]:
     """Samples as objects with named values, times in UTC."""
+    from roastcoffea import _core
     from roastcoffea.export.encoding import Encoder, dumps, is_series, is_times
 
     encoder = Encoder()
@@ -311,6 +308,8 @@ def _write_beside(folder: Path, files: Files, add: Adding) -> Path:
     import secrets
     import shutil
 
+    from roastcoffea.progress import shown
+
     temporary = folder / f"{SAVING}{_place()}-{os.getpid()}-{secrets.token_hex(8)}"
     temporary.mkdir()  # not mkdtemp(): others may read it, as the umask says
     try:
@@ -318,12 +317,18 @@ def _write_beside(folder: Path, files: Files, add: Adding) -> Path:
             with open(temporary / name, "x", encoding="utf-8") as file:
                 file.writelines(shown(pieces, name))
         if add is not None:
-            add(temporary / RUN)
+            add(_run_file(temporary))
         _sync([temporary, *temporary.iterdir()])
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     return temporary
+
+
+def _run_file(folder: Path) -> Path:
+    from roastcoffea._core import RUN_NAME
+
+    return folder / RUN_NAME
 
 
 def _move(written: Path, folder: Path, names: Iterable[str]) -> Path:
@@ -409,8 +414,10 @@ def _is_abandoned(left: Path) -> bool:
 
 def _is_complete(left: Path) -> bool:
     """Whether the run in it can be read to its end."""
+    from roastcoffea import _core
+
     try:
-        found = _core.open_run(left / RUN).info() or {}
+        found = _core.open_run(_run_file(left)).info() or {}
     except Exception:  # cut, or not there yet
         return False
     return bool(found.get("ended")) and not found.get("partial")

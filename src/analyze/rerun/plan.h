@@ -66,8 +66,7 @@ uint32_t roast__plan_count(const struct roast_run *run);
 /* The call that missed what this one ran again; 0: none, or several. */
 uint32_t roast__plan_reruns(const struct roast_run *run, uint32_t call);
 
-/* Reads one call; the run stays locked while the plan is used. A damaged note counts as
- * absent. NO_MEMORY only. */
+/* Reads one call; the run stays locked while the plan is used. NO_MEMORY only. */
 int roast__plan_read(struct roast_plan *plan, const struct roast_run *run,
                      uint32_t call, roast_error *err);
 void roast__plan_release(struct roast_plan *plan);
