@@ -27,7 +27,10 @@ from roastcoffea.coffea import (
 from roastcoffea.run_recorder import RunRecorder
 
 ORIGINAL = vars(Runner)["run"]
-FRAMES = ("frames_damaged", "frames_dropped", "scheduler_dropped", "spool_unreadable")
+FRAMES = (
+    *("frames_damaged", "frames_dropped", "scheduler_dropped", "spool_unreadable"),
+    "records_missing",
+)
 
 begun: dict[RunRecorder, int] = {}  # the runs since clear(): chunks in coffea's results
 
@@ -76,6 +79,11 @@ def descriptors() -> set[str]:
     return found
 
 
+def _of_runs(files: set[str]) -> list[str]:
+    ours = (spool.PREFIX, "roast-live", "run.roast")
+    return [name for name in files if any(each in name for each in ours)]
+
+
 def uncounted(run: RunRecorder, produced: int) -> str:
     """Chunks in the results of coffea that the run neither kept nor counts as lost."""
     kept = run.core.metrics(True).get("num_successful_chunks", 0)
@@ -99,11 +107,11 @@ def none_left(
     if not begun:
         return
     left = sorted(in_place() - before)
-    ours = (spool.PREFIX, "roast-live", "run.roast")
-    new = descriptors() - opened
-    left += [name for name in new if any(each in name for each in ours)]
+    if _of_runs(descriptors() - opened):
+        gc.collect()  # runs that were opened and are in cycles
+    left += _of_runs(descriptors() - opened)
     if (place := folder()) is not None:
-        left += map(str, place.glob("**/.saving-*"))
+        left += map(str, place.glob("**/.saving-*-*-*"))
     if with_all_chunks:
         left += filter(None, itertools.starmap(uncounted, begun.items()))
     begun.clear()
