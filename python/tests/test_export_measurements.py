@@ -305,7 +305,9 @@ measurements.save_run(Run(core), sys.argv[1], "m")
 """
 
 
-@pytest.mark.parametrize(("step", "kept"), [("_run_file", 0), ("_sync", 1), ("_move", 1)])
+@pytest.mark.parametrize(
+    ("step", "kept"), [("_run_file", 0), ("_sync", 1), ("_move", 1)]
+)
 def test_the_next_run_removes_what_a_killed_save_left(
     step: str, kept: int, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ client = pytest.fixture(scope="module")(shared_client)
 
 TRIES = 4
 add_one = functools.partial(int.__add__, 1)
-OF_OTHERS = {"overloaded"}  # findings about other work on this machine
+OF_OTHERS = {"overloaded", "no_work_sent"}  # they take cores of the scheduler, too
 WORK_S = 0.3
 
 
