@@ -88,14 +88,16 @@ def tasks(draw: Any) -> bytes:
 
 @st.composite
 def attempts(draw: Any) -> bytes:
-    """Frames of an attempt: it began, and may have ended."""
+    """Frames of an attempt: it began, and may have ended. A process has one worker."""
+    of = draw(worker)
+    process = b"process%d" % of
     sequence = draw(st.integers(1, 4)).to_bytes(4, "little")
-    identity = varint(1 << 2 | 2) + sized(RUN_ID + b"process:" + sequence)
+    identity = varint(1 << 2 | 2) + sized(RUN_ID + process + sequence)
     start = struct.pack("<q", (START_S + draw(st.integers(0, 900))) * 10**9)
     reported = frame(BEGIN, identity + varint(3 << 2 | 1) + start)
     if draw(st.booleans()):
         reported += frame(END, identity + varint(6 << 2) + varint(1))
-    return item("frames", draw(worker), draw(hashes), len(reported)) + reported
+    return item("frames", of, draw(hashes), len(reported)) + reported
 
 
 delays = st.builds(lambda w, s: item("delay", w, s), worker, st.floats(-9, 9))
