@@ -222,8 +222,11 @@ class MetricsCollector:
         if self._recorder:
             self._guarded("live file", self._recorder.flush)
         if tracking:
-            self._span_info = tracking.span_info()
+            self._guarded("span", self._keep_span, tracking)
             self._guarded("end of the sampling", tracking.end)
+
+    def _keep_span(self, tracking: Any) -> None:
+        self._span_info = tracking.span_info()
 
     def _end_line(self) -> None:
         if self._line:

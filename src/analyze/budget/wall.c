@@ -8,10 +8,10 @@
  *
  * Preprocessing begins when entries of the first file are counted, chunks when the first
  * one is sent: time of the client before that is its own, unless no worker was available
- * yet, or others had its threads. A pool has its chunks when preprocessing ends. For the tail see phases.h. A
- * call without output has no merge: all time after its first attempt, except for the
- * tail, is time of its chunks. Every border is clamped between the previous one and the
- * end of the call, so no part is negative. */
+ * yet, or others had its threads. A pool has its chunks when preprocessing ends. For the
+ * tail see phases.h. A call without output has no merge: all time after its first
+ * attempt, except for the tail, is time of its chunks. Every border is clamped between
+ * the previous one and the end of the call, so no part is negative. */
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
 #include "analyze/findings/rule_limits.h"
