@@ -62,7 +62,7 @@ QUICK = {"healthy_iterative_ttree", "healthy_dask_processes_rntuple"}
 
 def healthy_nano(place: Place, files: Files) -> Setup:
     """A thousand branches; each file is a long chunk."""
-    step = partial(select_jets, each_s=7 / 3000)
+    step = partial(select_jets, each_s=11 / 3000)
     options = {"schema": NanoAODSchema}
     return Setup(place, files.nano(), (step,), chunksize=3000, runner=options)
 

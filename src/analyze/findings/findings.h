@@ -75,6 +75,9 @@ double roast__percent_of_chunk_time(const struct roast_rule_input *input,
 /* Seconds inside chunks of a column of the table `chunk_split`, and of all of them. */
 double roast__split_part(const struct roast_rule_input *input, int part, double *all);
 
+/* Whether chunks waited long for a core. What else lasted long may have waited, too. */
+bool roast__is_overloaded(const struct roast_rule_input *input);
+
 /* A metric; NaN: absent. */
 double roast__input_metric(const struct roast_rule_input *input,
                            enum roast_metric metric);

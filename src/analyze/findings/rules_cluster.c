@@ -325,7 +325,7 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
     finding->cost_s -= unpack_s;
     finding->found = roast__is_significant(input, finding->cost_s) &&
                      finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s &&
-                     !is_in_client(input);
+                     !is_in_client(input) && !roast__is_overloaded(input);
     if (!finding->found)
         return;
     const struct roast_schedule_change imported = {.slices = finding->cost_slices,
