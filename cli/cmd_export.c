@@ -65,7 +65,8 @@ static int export_run(struct source *source, enum roast_export_format format,
     const roast_summary *summary = NULL;
     roast_run *run = NULL;
     roast_error err = {0};
-    int code = source_run(source, true, &run);
+    bool whole = !roast_export_from_summary(format, options);
+    int code = source_run(source, whole, &run);
 
     if (code == CODE_OK && !options->anonymise)
         code = source_summary(source, &summary);

@@ -82,7 +82,8 @@ PyObject *run_export(PyObject *object, PyObject *args)
         .by_file = by_file != 0,
         .anonymise = anonymise != 0,
     };
-    if (run_load(self) == 0) {
+    bool small = roast_export_from_summary((enum roast_export_format)format, &options);
+    if (small || run_load(self) == 0) {
         roast_run *run = self->run;
         WITHOUT_GIL(status = export_run(self, run, format, &options, &err));
         if (status < 0 && options.path)
