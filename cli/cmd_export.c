@@ -136,7 +136,8 @@ const struct command cmd_export = {
         "openmetrics is for Prometheus: numbers of the run, its datasets and its time\n"
         "budget; --label adds those of workers or files. A file is replaced when the\n"
         "new one is complete; a run file never is, and a folder must not exist.\n"
-        "--anonymise replaces users, hosts, paths, datasets, processors and labels, and\n"
+        "--anonymise replaces users, hosts, paths, datasets, processors and labels, "
+        "and\n"
         "leaves out texts of errors, commands and documents. Parquet and Arrow need\n"
         "pyarrow in the Python that this program was installed for.\n",
     .options = options,

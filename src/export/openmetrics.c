@@ -262,8 +262,7 @@ static void put_families(struct roast__export *in, const struct group *group,
         make_name(family.name, group->name, column->name, unit);
         (void)snprintf(of, sizeof(of), "; of %s",
                        roast_table_description(group->table));
-        begin_family(in, family.name, unit,
-                     (const char *const[2]){column->text, of});
+        begin_family(in, family.name, unit, (const char *const[2]){column->text, of});
         for (size_t row = 0; row < roast_table_rows(table); row++)
             put_sample(in, &family, row, i);
     }
@@ -288,9 +287,9 @@ static void put_family(struct roast__export *in, const struct group *group,
 static void put_group(struct roast__export *in, const struct group *group)
 {
     const roast_table *table = roast_summary_table(in->summary, group->table);
-    bool wanted = group->wanted == ALWAYS ||
-                  (group->wanted == BY_WORKER ? in->options->by_worker
-                                              : in->options->by_file);
+    bool wanted =
+        group->wanted == ALWAYS ||
+        (group->wanted == BY_WORKER ? in->options->by_worker : in->options->by_file);
 
     if (!wanted || roast_table_rows(table) == 0)
         return;
@@ -346,8 +345,7 @@ static void put_run(struct roast__export *in)
     begin_family(in, "roast_run_info", find_unit(""),
                  (const char *const[2]){"what ran, and with what", ""});
     put(in, "roast_run_info");
-    put_label(in, "{", "state",
-              roast_table_text(state, 0, ROAST_COL_run_state_state));
+    put_label(in, "{", "state", roast_table_text(state, 0, ROAST_COL_run_state_state));
     put_note(in, ROAST_NOTES_run, "id", "run_id");
     put_note(in, ROAST_NOTES_run, "processor", "processor");
     put_note(in, ROAST_NOTES_run, "executor", "executor");

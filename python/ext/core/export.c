@@ -43,9 +43,9 @@ static int export_run(struct run_object *self, roast_run *run, int format,
 
     if (self->file) {
         roast_runfile_info(self->file, &info);
-        options->source = (struct roast_report_source){
-            info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE, info.cut_bytes,
-            info.damaged};
+        options->source = (struct roast_report_source){info.live ? ROAST_IN_LIVE_FILE
+                                                                 : ROAST_IN_RUN_FILE,
+                                                       info.cut_bytes, info.damaged};
     }
     if (!options->anonymise)
         status = run_summary(self, &summary, &owned, err);

@@ -29,10 +29,10 @@ struct roast_rewrite {
 
 /* Zeroed = before the first entry. */
 struct roast_apply {
-    roast_run *run;  /* owned; NULL until its clocks are known */
+    roast_run *run;                /* owned; NULL until its clocks are known */
     struct roast_rewrite *rewrite; /* borrowed; NULL: texts remain */
-    bool notes_only; /* start, end and notes; all else is skipped */
-    bool head_only;  /* what follows the entry head_end is not read */
+    bool notes_only;               /* start, end and notes; all else is skipped */
+    bool head_only;                /* what follows the entry head_end is not read */
     bool head_done;
     bool complete; /* the entry complete was read */
     uint64_t entries;

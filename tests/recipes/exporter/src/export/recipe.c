@@ -4,7 +4,8 @@
 
 int roast__export_recipe(struct roast__export *in, roast_error *err)
 {
-    const roast_table *datasets = roast_summary_table(in->summary, ROAST_TABLE_datasets);
+    const roast_table *datasets =
+        roast_summary_table(in->summary, ROAST_TABLE_datasets);
     char line[32];
 
     (void)err;
