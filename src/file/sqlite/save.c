@@ -135,6 +135,22 @@ static int page_bytes_of(roast_run *run)
     return attempts < MANY_ATTEMPTS ? ROAST_SMALL_PAGE_BYTES : ROAST_LARGE_PAGE_BYTES;
 }
 
+int roast__save_plain(roast_run *run, const char *path, roast_error *err)
+{
+    sqlite3 *db = NULL;
+    int status = roast__sql_create(&db, path, page_bytes_of(run), err);
+
+    if (status == ROAST_OK)
+        status = roast__save_into(db, run, false, err);
+    if (status == ROAST_OK) /* it is no run file */
+        status = roast__sql_run(db,
+                                "DROP TABLE journal;DROP TABLE summary;"
+                                "PRAGMA application_id=0;PRAGMA user_version=0",
+                                err);
+    roast__sql_close(db);
+    return status;
+}
+
 /* Adds the path, or the end of a long one, and the consequence to the message. */
 static int explain(const char *path, int status, roast_error *err)
 {
