@@ -70,6 +70,17 @@ int run_python(char **argv, int silent_fd)
     return WEXITSTATUS(status);
 }
 
+/* The exit code of Python, which has printed the reason of a failure. */
+static int run_command(const char *command, char **argv, int silent_fd)
+{
+    int code = run_python(argv, silent_fd);
+
+    if (code < 0 || code == 127)
+        return fail(CODE_FAILED, command,
+                    "no Python found; install roastcoffea, or set ROAST_PYTHON");
+    return code == 1 ? CODE_FAILED : code;
+}
+
 /* -P: modules in the current folder do not shadow those of Python. */
 int python_import(const char *dir, const char *output, bool quiet)
 {
@@ -84,9 +95,23 @@ int python_import(const char *dir, const char *output, bool quiet)
     argv[count++] = words[5];
     argv[count++] = (char *)dir;
     argv[count] = NULL;
-    int code = run_python(argv, quiet ? STDOUT_FILENO : -1);
-    if (code < 0 || code == 127)
-        return fail(CODE_FAILED, "import",
-                    "no Python found; install roastcoffea, or set ROAST_PYTHON");
-    return code == 1 ? CODE_FAILED : code; /* 1: Python has printed the reason */
+    return run_command("import", argv, quiet ? STDOUT_FILENO : -1);
+}
+
+int python_export(const char *run, const char *format, const char *folder,
+                  bool anonymise)
+{
+    static char words[][32] = {"-P", "-m", "roastcoffea.export.columns",
+                               "--anonymise", "--"};
+    char *argv[10] = {NULL, words[0], words[1], words[2]};
+    size_t count = 4;
+
+    if (anonymise)
+        argv[count++] = words[3];
+    argv[count++] = words[4];
+    argv[count++] = (char *)run;
+    argv[count++] = (char *)format;
+    argv[count++] = (char *)folder;
+    argv[count] = NULL;
+    return run_command("export", argv, -1);
 }

@@ -17,4 +17,8 @@ int run_python(char **argv, int silent_fd);
  * or an exit code after printing the reason. Prints the name of the file unless quiet. */
 int python_import(const char *dir, const char *output, bool quiet);
 
+/* Writes a run to a folder in a format that Python writes; returns the same. */
+int python_export(const char *run, const char *format, const char *folder,
+                  bool anonymise);
+
 #endif

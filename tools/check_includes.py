@@ -24,6 +24,7 @@ KNOWS = {
     "analyze": {"base", "record", "run", "table"},
     "file": {"base", "record", "run", "table", "analyze"},
     "report": {"base", "record", "run", "table", "analyze"},
+    "export": {"base", "record", "run", "table", "analyze", "file", "report"},
     "collect": {"base", "record", "probe", "run"},
 }
 
@@ -88,6 +89,8 @@ PUBLIC = {
     "live.h": "file",
     "runfile.h": "file",
     "report.h": "report",
+    "export.h": "export",
+    "export_formats.def": "export",
     "report_tables.def": "report",
 }
 

@@ -37,6 +37,8 @@ enum roast_save_mode {
     ROAST_SAVE_REPLACE,  /* an existing run file is kept until the new one is complete;
                          * any other file is refused */
     ROAST_SAVE_UNSYNCED, /* a new file in a folder of the caller, who syncs both */
+    ROAST_SAVE_EXPORT,   /* no run: replaces any file but a run file */
+    ROAST_SAVE_FOLDER,   /* no run: a new folder */
 };
 
 /* Writes a run: temporary file beside it, sync, rename, sync of the folder. On failure

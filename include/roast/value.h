@@ -76,6 +76,9 @@ int roast_value_next_key(struct roast_str *key, struct roast_str *blob,
 int roast_value_next(struct roast_value *value, struct roast_str *blob,
                      roast_error *err);
 
+/* Takes one value with everything in it off the front. */
+int roast_value_skip(struct roast_str *blob, roast_error *err);
+
 /* Checks the whole blob: ROAST_OK when every entry is well formed and within the depth
  * limit. A reader may trust the structure after that. */
 int roast_values_check(struct roast_str blob, roast_error *err);

@@ -273,6 +273,8 @@ class MetricsCollector:
     get_metrics = _run_method(Run.get_metrics)
     print_summary = _run_method(Run.print_summary)
     save = _run_method(Run.save)
+    export = _run_method(Run.export)
+    to_prometheus = _run_method(Run.to_prometheus)
 
     def save_measurement(
         self,

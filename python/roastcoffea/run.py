@@ -396,6 +396,48 @@ class Run:
         self._core.save(target, overwrite)
         return target
 
+    def export(
+        self,
+        format: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        labels: Iterable[str] = (),
+        anonymise: bool = False,
+    ) -> bytes | Path:
+        """Write the run in the format of another program and return its path.
+
+        Formats are in docs/export.md, and in ``roast export --list``. Without a path
+        the bytes are returned, if the format is one file. ``labels`` adds numbers of
+        each ``worker`` or ``file`` to ``openmetrics``. ``anonymise`` replaces users,
+        hosts, paths, datasets, processors and labels.
+        """
+        from roastcoffea.export.columns import write_columns
+
+        wanted = {labels} if isinstance(labels, str) else set(labels)
+        if wanted - {"worker", "file"}:
+            raise ValueError(f"labels={labels!r}: known are 'worker' and 'file'")
+        name, by_python = _format_of(format)
+        target = None if path is None else Path(path)
+        self._complete()
+        if not by_python:
+            chosen = "worker" in wanted, "file" in wanted, anonymise
+            content = self._core.export(name, target, *chosen)
+            return target or content or b""
+        if target is None:
+            raise ValueError(f"{name} is a folder of files: it needs a path")
+        core = self._core.anonymised() if anonymise else self._core
+        write_columns(core, name, target)
+        return target
+
+    def to_prometheus(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The numbers of the run as OpenMetrics text; also written to a path."""
+        if path is not None:
+            self.export("openmetrics", path)
+            return Path(path).read_text(encoding="utf-8")
+        content = self.export("openmetrics")
+        assert isinstance(content, bytes)
+        return content.decode()
+
     def _complete(self) -> None:
         """Everything is in the core, which is about to be saved."""
         with self._lock:
@@ -424,6 +466,21 @@ class Run:
         if self.t_end is None and self._recorder:
             raise RuntimeError(NOT_ENDED)
         return save_run(self, output_dir, measurement_name, config)
+
+
+def _format_of(given: str) -> tuple[str, bool]:
+    """The name of a format of exports, and whether Python writes it."""
+    import difflib
+
+    found: dict[str, tuple[str, bool]] = {}
+    for name, alias, by_python in _core.export_formats():
+        found[name] = name, by_python
+        found[alias or name] = name, by_python
+    if given in found:
+        return found[given]
+    near = difflib.get_close_matches(str(given), found, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(found)}"
+    raise ValueError(f"no format {given!r}: {hint}")
 
 
 for _name in _core.table_names():  # those that are not named above for type checkers

@@ -19,8 +19,9 @@ ADDITIONS = """
     set_chunk_metrics set_coffea_report
 """.split()
 RESULTS = """
-    chunk_metrics get_metrics measurement_path metrics print_summary run save
-    save_measurement section_metrics span_metrics t_end t_start tracking_data
+    chunk_metrics export get_metrics measurement_path metrics print_summary run save
+    save_measurement section_metrics span_metrics t_end t_start to_prometheus
+    tracking_data
 """.split()
 OLD_NAMES = """
     aggregator coffea_report custom_metrics metrics_backend processor_name span_info

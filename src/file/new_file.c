@@ -95,9 +95,9 @@ static char *temporary_path(const struct roast_new_file *file)
 
 /* ---- the temporary file ---------------------------------------------------------- */
 
-/* A device or a file of other contents is never replaced; a link is, as its target is
- * not touched. */
-static int check_replaced(const char *path, roast_error *err)
+/* A device is never replaced, nor is a file of other contents by a run, or a run by
+ * others; a link is, as its target is not touched. */
+static int check_replaced(const char *path, enum roast_save_mode mode, roast_error *err)
 {
     struct roast_header header;
     struct stat target;
@@ -107,12 +107,17 @@ static int check_replaced(const char *path, roast_error *err)
         return ROAST_OK; /* a link to nothing */
     if (known && S_ISREG(target.st_mode) && target.st_size == 0)
         return ROAST_OK;
-    int status = known && S_ISREG(target.st_mode)
-                     ? roast__read_header(&header, NULL, path, NULL)
-                     : ROAST_BAD_DATA;
-    if (status == ROAST_OK || status == ROAST_TRUNCATED || status == ROAST_NEWER_FORMAT)
+    bool is_file = known && S_ISREG(target.st_mode);
+    int status =
+        is_file ? roast__read_header(&header, NULL, path, NULL) : ROAST_BAD_DATA;
+    bool is_run = status == ROAST_OK || status == ROAST_TRUNCATED ||
+                  status == ROAST_NEWER_FORMAT;
+    if (is_run ? mode == ROAST_SAVE_REPLACE : is_file && mode == ROAST_SAVE_EXPORT)
         return ROAST_OK;
-    return roast_error_set(err, ROAST_IO, "it is no run file, and is not replaced");
+    return roast_error_set(err, ROAST_IO, "it is %s, and is not replaced",
+                           is_run                      ? "a run file"
+                           : mode == ROAST_SAVE_EXPORT ? "no regular file"
+                                                       : "no run file");
 }
 
 /* *permissions gets those of an existing file. */
@@ -128,16 +133,26 @@ static int check_target(unsigned *permissions, const char *path,
         return fail(ENAMETOOLONG, err);
     if (lstat(path, &target) != 0)
         return errno == ENOENT ? ROAST_OK : fail(errno, err);
-    if (S_ISDIR(target.st_mode))
+    if (S_ISDIR(target.st_mode) && mode != ROAST_SAVE_FOLDER)
         return fail(EISDIR, err);
-    if (mode != ROAST_SAVE_REPLACE)
+    if (mode != ROAST_SAVE_REPLACE && mode != ROAST_SAVE_EXPORT)
         return fail(EEXIST, err);
     if (S_ISREG(target.st_mode))
         *permissions = (target.st_mode & 0777) | 0400; /* we can */
-    return check_replaced(path, err);
+    return check_replaced(path, mode, err);
 }
 
-static int make_temporary(struct roast_new_file *file, roast_error *err)
+/* A descriptor, or 0 for a folder; -1 with errno. */
+static int create(const struct roast_new_file *file, enum roast_save_mode mode)
+{
+    if (mode == ROAST_SAVE_FOLDER)
+        return mkdir(file->temporary, 0777);
+    return open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                file->mode ? 0600 : 0666); /* permissions are set at the end */
+}
+
+static int make_temporary(struct roast_new_file *file, enum roast_save_mode mode,
+                          roast_error *err)
 {
     int fd = -1;
 
@@ -146,8 +161,7 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
         file->temporary = temporary_path(file);
         if (!file->temporary)
             return roast_error_set(err, ROAST_NO_MEMORY, "a path");
-        fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                  file->mode ? 0600 : 0666); /* permissions are set at the end */
+        fd = create(file, mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -157,23 +171,27 @@ static int make_temporary(struct roast_new_file *file, roast_error *err)
         file->temporary = NULL; /* it belongs to another process */
         return fail(why, err);
     }
-    (void)close(fd);
+    if (mode != ROAST_SAVE_FOLDER)
+        (void)close(fd);
     return ROAST_OK;
 }
 
 int roast__new_file_open(struct roast_new_file *out, const char *path,
                          enum roast_save_mode mode, roast_error *err)
 {
-    *out = (struct roast_new_file){.path = NULL};
-    int status = check_target(&out->mode, path, mode, err);
+    size_t size = strlen(path);
 
+    while (mode == ROAST_SAVE_FOLDER && size > 1 && path[size - 1] == '/')
+        size--;
+    *out = (struct roast_new_file){.path = copy(path, size)};
+    int status = out->path ? check_target(&out->mode, out->path, mode, err)
+                           : roast_error_set(err, ROAST_NO_MEMORY, "a path");
     if (status < 0)
         return status;
-    out->path = copy(path, strlen(path));
-    out->folder = folder_of(path);
-    if (!out->path || !out->folder)
+    out->folder = folder_of(out->path);
+    if (!out->folder)
         return roast_error_set(err, ROAST_NO_MEMORY, "a path");
-    return make_temporary(out, err);
+    return make_temporary(out, mode, err);
 }
 
 /* ---- files of killed saves ------------------------------------------------------- */
@@ -260,17 +278,19 @@ static int link_or_create(const struct roast_new_file *file)
 int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mode,
                            roast_error *err)
 {
-    if (mode != ROAST_SAVE_UNSYNCED && sync_path(file->temporary, O_RDWR) < 0)
+    bool unsynced = mode == ROAST_SAVE_UNSYNCED || mode == ROAST_SAVE_FOLDER;
+    bool renamed = mode != ROAST_SAVE_NEW && mode != ROAST_SAVE_UNSYNCED;
+
+    if (!unsynced && sync_path(file->temporary, O_RDWR) < 0)
         return fail(errno, err);
     if (file->mode)
         (void)chmod(file->temporary, file->mode); /* some file systems have none */
-    int done = mode == ROAST_SAVE_REPLACE ? rename(file->temporary, file->path)
-                                          : link_or_create(file);
+    int done = renamed ? rename(file->temporary, file->path) : link_or_create(file);
     if (done < 0)
         return fail(errno, err);
     roast__free(file->temporary);
     file->temporary = NULL;
-    if (mode == ROAST_SAVE_UNSYNCED)
+    if (unsynced)
         return ROAST_OK;
     /* The run is saved now. A folder that cannot be synced, as on some file systems, is
      * not reported as a failure. */
@@ -279,10 +299,24 @@ int roast__new_file_commit(struct roast_new_file *file, enum roast_save_mode mod
     return ROAST_OK;
 }
 
+/* A folder of ours has no folders in it. */
+static void remove_folder(const char *path)
+{
+    const struct dirent *entry;
+    DIR *dir = opendir(path);
+
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)) != NULL)
+        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    (void)closedir(dir);
+    (void)rmdir(path);
+}
+
 void roast__new_file_release(struct roast_new_file *file)
 {
-    if (file->temporary)
-        (void)unlink(file->temporary);
+    if (file->temporary && unlink(file->temporary) != 0)
+        remove_folder(file->temporary);
     roast__free(file->path);
     roast__free(file->folder);
     roast__free(file->temporary);

@@ -21,6 +21,7 @@ void run_close_file(struct run_object *self);
 
 extern PyMethodDef file_methods[]; /* of the module */
 extern PyMethodDef compare_methods[];
+extern PyMethodDef export_methods[];
 
 /* Methods of Run. */
 PyObject *run_save(PyObject *self, PyObject *args);
@@ -31,5 +32,7 @@ PyObject *run_set_note(PyObject *self, PyObject *args);
 PyObject *run_note(PyObject *self, PyObject *args);
 PyObject *run_notes(PyObject *self, PyObject *args);
 PyObject *run_span(PyObject *self, PyObject *unused);
+PyObject *run_export(PyObject *self, PyObject *args);
+PyObject *run_anonymised(PyObject *self, PyObject *unused);
 
 #endif

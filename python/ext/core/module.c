@@ -121,7 +121,8 @@ int text_borrow(PyObject *object, struct roast_str *text)
 /* ---- the module ------------------------------------------------------------------ */
 
 static PyMethodDef *const functions[] = {
-    show_methods, formula_methods, list_methods, file_methods, compare_methods,
+    show_methods, formula_methods, list_methods,
+    file_methods, compare_methods, export_methods,
 };
 
 static int import_into(PyObject **slot, const char *module_name, const char *name)

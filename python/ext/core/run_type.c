@@ -495,6 +495,10 @@ static PyMethodDef run_methods[] = {
      "A page of text or HTML: 'text', 'full', 'headline' or 'card'."},
     {"save", run_save, METH_VARARGS,
      "Writes a run file; True: may replace one; True: the caller syncs it."},
+    {"export", run_export, METH_VARARGS,
+     "In a format, to a path or (None) as bytes; True: with workers, with files, without "
+     "names."},
+    {"anonymised", run_anonymised, METH_NOARGS, "A copy without names."},
     {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},
     {"failed_items", run_failed_items, METH_VARARGS,
      "The items that are not in the result of a call (0: the only one), as JSON."},

@@ -4,6 +4,7 @@
 
 #include "file.h"
 #include "roast/collect.h"
+#include "roast/export.h"
 #include "roast/process_tree.h"
 #include "roast/report.h"
 
@@ -128,6 +129,23 @@ static PyObject *table_rows(PyObject *module, PyObject *args)
     return list;
 }
 
+static PyObject *openmetrics(PyObject *module, PyObject *args)
+{
+    const struct core_state *state = PyModule_GetState(module);
+    struct roast_page page = {NULL, 0};
+    struct roast_metric_values values;
+    PyObject *dict = NULL;
+    roast_error err = {0};
+
+    if (!PyArg_ParseTuple(args, "O!", &PyDict_Type, &dict))
+        return NULL;
+    memset(&values, 0, sizeof(values));
+    if (take_values(&values, dict) < 0)
+        return NULL;
+    int status = roast_export_metrics(&page, &values, &err);
+    return page_result(state, status, &page, &err);
+}
+
 /* ---- live line, secrets, spool ------------------------------------------------------ */
 
 static PyObject *live_line(PyObject *module, PyObject *args)
@@ -232,6 +250,7 @@ static PyObject *remove_spool(PyObject *module, PyObject *args)
 PyMethodDef show_methods[] = {
     {"table_rows", table_rows, METH_VARARGS,
      "[(label, value)] of one of the six tables for a dict of metrics."},
+    {"openmetrics", openmetrics, METH_VARARGS, "A dict of metrics for Prometheus."},
     {"live_line", live_line, METH_VARARGS, "One line about a run that goes on."},
     {"redact", redact, METH_O, "A text without the secrets in it."},
     {"redact_name", redact_name, METH_VARARGS,

@@ -28,16 +28,16 @@ def main(arguments: list[str]) -> int:
         is_folder = stat.S_ISDIR(os.stat(given).st_mode)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        return _fail(UNREADABLE, given, f"{why}; is the path right?")
+        return fail(UNREADABLE, given, f"{why}; is the path right?")
     if not is_folder:
         is_run = given.endswith((".roast", _core.LIVE_SUFFIX))
         why = "a run file already: nothing to import"
-        return _fail(
+        return fail(
             UNREADABLE, given, why if is_run else "a file; a measurement is a directory"
         )
     beside = f"{given}/{_core.RUN_NAME}"
     if target is None and os.path.isfile(beside):
-        return _fail(0, "import", f"{beside} is there already: nothing to import")
+        return fail(0, "import", f"{beside} is there already: nothing to import")
     if target is None:
         folder = given.rstrip("/") or "/"
         name = os.path.basename(folder)
@@ -46,32 +46,32 @@ def main(arguments: list[str]) -> int:
     try:
         run = import_measurement(given)
     except (OSError, _probe.RoastError) as error:
-        why = f"{_reason(error)}; is it a measurement directory?"
-        return _fail(UNREADABLE, given, why)
+        why = f"{reason(error)}; is it a measurement directory?"
+        return fail(UNREADABLE, given, why)
     try:
         run._core.save(target)
     except (OSError, _probe.RoastError, MemoryError) as error:
-        why = _reason(error).removeprefix(f"{target}: ")
-        return _fail(FAILED, target, f"{why}; -o writes it elsewhere")
+        why = reason(error).removeprefix(f"{target}: ")
+        return fail(FAILED, target, f"{why}; -o writes it elsewhere")
     try:
-        print(_printable(target), flush=True)
+        print(printable(target), flush=True)
     except OSError as error:
-        return _fail(FAILED, "standard output", _reason(error))
+        return fail(FAILED, "standard output", reason(error))
     return 0
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         named = f": {error.filename}" if error.filename else ""
         return f"{error.strerror}{named}"
     return str(error) or type(error).__name__
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Text from data, without what a terminal acts on."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _fail(code: int, subject: str, why: str) -> int:
-    print(_printable(f"roast: {subject}: {why}"), file=sys.stderr)
+def fail(code: int, subject: str, why: str) -> int:
+    print(printable(f"roast: {subject}: {why}"), file=sys.stderr)
     return code

@@ -31,33 +31,6 @@ static double number_of(const struct roast_value *value)
     }
 }
 
-/* Takes a list or dict off the front of a blob that was checked. */
-static void skip_items(struct roast_str *blob, const struct roast_value *first)
-{
-    struct roast_value open[ROAST_VALUE_MAX_DEPTH + 1] = {*first};
-    struct roast_str key;
-    int depth = 0;
-
-    while (depth >= 0) {
-        struct roast_value *top = &open[depth];
-        struct roast_value value;
-        if (top->count == 0) {
-            depth--;
-            continue;
-        }
-        top->count--;
-        if ((top->type == ROAST_VALUE_DICT &&
-             roast_value_next_key(&key, blob, NULL) != 1) ||
-            roast_value_next(&value, blob, NULL) != 1)
-            return;
-        if (value.type != ROAST_VALUE_LIST && value.type != ROAST_VALUE_DICT)
-            continue;
-        if (depth == ROAST_VALUE_MAX_DEPTH)
-            return;
-        open[++depth] = value;
-    }
-}
-
 static void end_chunk(struct metric_sums *sums)
 {
     roast__moments_add(&sums->values, &sums->in_chunk, 1); /* not NaN */
@@ -73,10 +46,10 @@ static bool add_chunk(struct roast_key_table *names, struct roast_str blob,
 
     if (roast_values_check(blob, NULL) != ROAST_OK)
         return true;
-    while (roast_value_next_key(&key.name, &blob, NULL) == 1 &&
-           roast_value_next(&value, &blob, NULL) == 1) {
-        if (value.type == ROAST_VALUE_LIST || value.type == ROAST_VALUE_DICT)
-            skip_items(&blob, &value);
+    while (roast_value_next_key(&key.name, &blob, NULL) == 1) {
+        struct roast_str whole = blob;
+        (void)roast_value_next(&value, &whole, NULL);
+        (void)roast_value_skip(&blob, NULL);
         number = roast__key_number(names, key, number + 1);
         if (number < 0)
             return false;

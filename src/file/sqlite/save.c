@@ -105,7 +105,7 @@ int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error
     if (status == ROAST_OK)
         status = roast__sql_run(db, "BEGIN", err);
     if (status == ROAST_OK)
-        status = roast__schema_make(db, err);
+        status = roast__schema_make(db, with_journal, err);
     if (status == ROAST_OK && with_journal)
         status = save_summary(db, summary, err);
     for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
@@ -133,6 +133,17 @@ static int page_bytes_of(roast_run *run)
     size_t attempts = run->attempts.count;
     roast__run_unlock(run);
     return attempts < MANY_ATTEMPTS ? ROAST_SMALL_PAGE_BYTES : ROAST_LARGE_PAGE_BYTES;
+}
+
+int roast__save_plain(roast_run *run, const char *path, roast_error *err)
+{
+    sqlite3 *db = NULL;
+    int status = roast__sql_create(&db, path, page_bytes_of(run), err);
+
+    if (status == ROAST_OK)
+        status = roast__save_into(db, run, false, err);
+    roast__sql_close(db);
+    return status;
 }
 
 /* Adds the path, or the end of a long one, and the consequence to the message. */

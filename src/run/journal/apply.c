@@ -23,7 +23,16 @@ struct roast_str roast__entry_bytes(struct roast_apply_entry *entry)
                               left};
 }
 
-struct roast_str roast__entry_text(struct roast_apply_entry *entry)
+struct roast_str roast__entry_rewrite(struct roast_apply_entry *entry,
+                                      struct roast_str text)
+{
+    const struct roast_rewrite *rewrite = entry->apply->rewrite;
+    unsigned n = entry->texts++;
+
+    return rewrite ? rewrite->text(rewrite->context, entry->kind, n, text) : text;
+}
+
+static struct roast_str read_text(struct roast_apply_entry *entry)
 {
     uint64_t size = roast__cursor_varint(&entry->in);
     struct roast_str text = {NULL, 0};
@@ -33,6 +42,11 @@ struct roast_str roast__entry_text(struct roast_apply_entry *entry)
     text.data = (const char *)roast__cursor_bytes(&entry->in, size - 1);
     text.size_bytes = text.data ? (size_t)(size - 1) : 0;
     return text;
+}
+
+struct roast_str roast__entry_text(struct roast_apply_entry *entry)
+{
+    return roast__entry_rewrite(entry, read_text(entry));
 }
 
 int64_t roast__entry_time(struct roast_apply_entry *entry)
@@ -87,8 +101,10 @@ static struct roast_announced_text *add_text(struct roast_apply *apply, uint64_t
                                              struct roast_str text)
 {
     struct roast_announced_text *known = find_text(apply, number);
-    struct roast_announced_text fresh = {
-        number, apply->block, roast__strings_put(&apply->run->strings, text), text};
+    struct roast_string_table *strings =
+        apply->rewrite ? &apply->rewrite->announced : &apply->run->strings;
+    struct roast_announced_text fresh = {number, apply->block,
+                                         roast__strings_put(strings, text), text};
 
     if (fresh.id < 0)
         return NULL;
@@ -120,7 +136,7 @@ int roast__entry_reference(struct roast_apply_entry *entry,
         return ROAST_BAD_DATA;
     if (!announced)
         return roast__apply_find_text(entry->apply, (int64_t)(head >> 1) - 1, out);
-    struct roast_str text = roast__entry_text(entry);
+    struct roast_str text = read_text(entry);
     if (!text.data)
         return ROAST_BAD_DATA;
     const struct roast_announced_text *known =
@@ -129,6 +145,18 @@ int roast__entry_reference(struct roast_apply_entry *entry,
         return roast_error_set(entry->err, ROAST_NO_MEMORY, "a text of a journal");
     *out = *known;
     return 1;
+}
+
+int32_t roast__entry_string(struct roast_apply_entry *entry,
+                            const struct roast_announced_text *reference)
+{
+    const struct roast_rewrite *rewrite = entry->apply->rewrite;
+
+    if (!rewrite)
+        return reference->id;
+    struct roast_str text = roast__strings_get(&rewrite->announced, reference->id);
+    return roast__strings_put(&entry->apply->run->strings,
+                              roast__entry_rewrite(entry, text));
 }
 
 bool roast__entry_too_costly(struct roast_apply_entry *entry)

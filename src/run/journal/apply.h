@@ -12,13 +12,25 @@
 struct roast_announced_text {
     uint64_t number;
     uint32_t block;        /* that `text` borrows */
-    int32_t id;            /* in the strings of the run */
+    int32_t id;            /* in the strings of the run, or those of a rewrite */
     struct roast_str text; /* only valid in `block` */
+};
+
+/* Changes texts before they are applied, so that none of them reaches the run. What it
+ * returns is used before the next entry is read. */
+struct roast_rewrite {
+    /* The text in place of text n, from 0, of an entry; absent texts come too. */
+    struct roast_str (*text)(void *context, enum roast_entry kind, unsigned n,
+                             struct roast_str text);
+    void (*record)(void *context, roast_record *rec);
+    void *context;
+    struct roast_string_table announced; /* owned by the caller; as they were */
 };
 
 /* Zeroed = before the first entry. */
 struct roast_apply {
     roast_run *run;  /* owned; NULL until its clocks are known */
+    struct roast_rewrite *rewrite; /* borrowed; NULL: texts remain */
     bool notes_only; /* start, end and notes; all else is skipped */
     bool head_only;  /* what follows the entry head_end is not read */
     bool head_done;
@@ -56,6 +68,7 @@ void roast__apply_release(struct roast_apply *apply);
 struct roast_apply_entry {
     struct roast_apply *apply;
     enum roast_entry kind;
+    unsigned texts; /* that were read */
     struct roast_cursor in;
     roast_error *err;
 };
@@ -66,6 +79,10 @@ struct roast_str roast__entry_bytes(struct roast_apply_entry *entry);
 /* A text with its size; absent where it is. */
 struct roast_str roast__entry_text(struct roast_apply_entry *entry);
 
+/* The next text of the entry, rewritten; roast__entry_text() returns it so. */
+struct roast_str roast__entry_rewrite(struct roast_apply_entry *entry,
+                                      struct roast_str text);
+
 /* A time since the start of the run, on the timeline. */
 int64_t roast__entry_time(struct roast_apply_entry *entry);
 
@@ -75,6 +92,11 @@ double roast__entry_double(struct roast_apply_entry *entry);
  * ran out. */
 int roast__entry_reference(struct roast_apply_entry *entry,
                            struct roast_announced_text *out);
+
+/* The number of a reference in the strings of the run, rewritten; ROAST_NO_STRING where it
+ * is absent. ROAST_STRING_NO_MEMORY is possible in a rewrite only. */
+int32_t roast__entry_string(struct roast_apply_entry *entry,
+                            const struct roast_announced_text *reference);
 
 /* The text that a number means: 1, 0 for a negative one, BAD_DATA for an unknown
  * one. */

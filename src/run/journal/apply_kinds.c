@@ -79,6 +79,8 @@ static int apply_text(struct roast_apply_entry *entry)
 
     if (entry->in.failed)
         return ROAST_BAD_DATA;
+    if (entry->apply->rewrite)
+        return ROAST_OK; /* what uses a text has it rewritten for that use */
     if (is_name)
         return roast__run_put_name(run, text, entry->err);
     if (roast__strings_put(&run->strings, text) < 0)
@@ -176,10 +178,12 @@ static int apply_first_error(struct roast_apply_entry *entry)
 {
     struct roast_run *run = entry->apply->run;
     struct roast_str text =
-        roast_str_cut(roast__entry_bytes(entry), sizeof(run->first_error) - 1);
+        roast_str_cut(roast__entry_rewrite(entry, roast__entry_bytes(entry)),
+                      sizeof(run->first_error) - 1);
 
     memset(run->first_error, 0, sizeof(run->first_error));
-    memcpy(run->first_error, text.data, text.size_bytes);
+    if (text.size_bytes > 0)
+        memcpy(run->first_error, text.data, text.size_bytes);
     return ROAST_OK;
 }
 
@@ -233,13 +237,16 @@ static int apply_sample(struct roast_apply_entry *entry)
 
     if (found <= 0)
         return found < 0 ? found : ROAST_BAD_DATA;
+    int32_t name = roast__entry_string(entry, &worker);
+    if (name < 0)
+        return roast_error_set(entry->err, ROAST_NO_MEMORY, "the name of a worker");
     tick.time_us =
         roast__wrap_add(roast__cursor_signed(&entry->in), run->start_ns / 1000);
     read_steps(entry, &tick);
     if (entry->in.failed || tick.time_us > INT64_MAX / 1000 ||
         tick.time_us < INT64_MIN / 1000)
         return ROAST_BAD_DATA;
-    return roast__run_put_tick(run, worker.id, &tick, entry->err);
+    return roast__run_put_tick(run, name, &tick, entry->err);
 }
 
 static int apply_use(struct roast_apply_entry *entry)
@@ -412,8 +419,8 @@ static int apply_offset(struct roast_apply_entry *entry)
 
     if (entry->in.failed)
         return ROAST_BAD_DATA;
-    return roast__run_put_offset(entry->apply->run, roast__entry_bytes(entry),
-                                 offset_ns, entry->err);
+    struct roast_str host = roast__entry_rewrite(entry, roast__entry_bytes(entry));
+    return roast__run_put_offset(entry->apply->run, host, offset_ns, entry->err);
 }
 
 /* ---- tasks ----------------------------------------------------------------------- */
@@ -421,6 +428,7 @@ static int apply_offset(struct roast_apply_entry *entry)
 static int apply_task(struct roast_apply_entry *entry)
 {
     struct roast_task task = {.key_hash = 0};
+    const struct roast_string_table *strings = &entry->apply->run->strings;
     struct roast_announced_text prefix = {.id = ROAST_NO_STRING};
     struct roast_announced_text worker = {.id = ROAST_NO_STRING};
     int found = roast__entry_reference(entry, &prefix);
@@ -438,8 +446,12 @@ static int apply_task(struct roast_apply_entry *entry)
     task.stop_ns = roast__wrap_add(task.start_ns, roast__cursor_signed(&entry->in));
     if (entry->in.failed || !roast_task_end_name((unsigned)task.end))
         return ROAST_BAD_DATA;
-    task.prefix = roast__strings_get(&entry->apply->run->strings, prefix.id);
-    task.worker = roast__strings_get(&entry->apply->run->strings, worker.id);
+    int32_t prefix_id = roast__entry_string(entry, &prefix);
+    int32_t worker_id = roast__entry_string(entry, &worker);
+    if (prefix_id == ROAST_STRING_NO_MEMORY || worker_id == ROAST_STRING_NO_MEMORY)
+        return roast_error_set(entry->err, ROAST_NO_MEMORY, "the names of a task");
+    task.prefix = roast__strings_get(strings, prefix_id);
+    task.worker = roast__strings_get(strings, worker_id);
     return roast__run_put_task(entry->apply->run, &task, entry->err);
 }
 

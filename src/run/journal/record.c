@@ -363,7 +363,9 @@ int roast__apply_record(struct roast_apply_entry *entry)
         if (status < 0)
             return status;
         if (status > 0)
-            link.worker = worker.id;
+            link.worker = roast__entry_string(entry, &worker);
+        if (link.worker == ROAST_STRING_NO_MEMORY)
+            return roast_error_set(entry->err, ROAST_NO_MEMORY, "the name of a worker");
     }
     struct roast_record_context *context =
         context_of(&apply->contexts, roast__cursor_varint(&entry->in), apply->block);
@@ -400,6 +402,8 @@ int roast__apply_record(struct roast_apply_entry *entry)
         rec.values[ROAST_FIELD_identity].str =
             (struct roast_str){(const char *)identity, sizeof(identity)};
     }
+    if (apply->rewrite)
+        apply->rewrite->record(apply->rewrite->context, &rec);
     return roast__run_put_record(apply->run, &rec, head & LINKED ? &link : NULL,
                                  entry->err);
 }
