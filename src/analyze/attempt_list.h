@@ -9,10 +9,10 @@
 
 /* Times are those of the whole attempt, of process() where only that is known. */
 struct roast_listed_attempt {
-    int64_t start_ns;  /* INT64_MAX: not known, and after all others */
-    double seconds;    /* of a lost one to the last sign of life of its process; NaN: not
+    int64_t start_ns; /* INT64_MAX: not known, and after all others */
+    double seconds;   /* of a lost one to the last sign of life of its process; NaN: not
                         * known */
-    uint32_t row;      /* in the run */
+    uint32_t row;     /* in the run */
     uint32_t position; /* in the order */
     uint32_t chunk_id; /* of its record, if it has one */
     uint32_t attempt;  /* 1, 2 ... at its chunk */

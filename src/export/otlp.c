@@ -209,8 +209,8 @@ static void next_line(struct writer *to)
 
 static uint64_t span_of(const struct writer *to, const void *bytes, size_t size_bytes)
 {
-    uint64_t hash = roast__keyed_hash(
-        to->id, (struct roast_str){(const char *)bytes, size_bytes});
+    uint64_t hash =
+        roast__keyed_hash(to->id, (struct roast_str){(const char *)bytes, size_bytes});
 
     return hash != 0 ? hash : 1; /* 0 is no id */
 }
@@ -330,8 +330,8 @@ static void put_link(struct writer *to)
 {
     unsigned char identity[ROAST_IDENTITY_BYTES];
 
-    roast__attempt_identity(to->trace.run,
-                            to->trace.list[to->trace.now.retry_of].row, identity);
+    roast__attempt_identity(to->trace.run, to->trace.list[to->trace.now.retry_of].row,
+                            identity);
     begin(to, "links", '[');
     roast_json_open(&to->json, '{');
     put_hex(to, "traceId", to->id, sizeof(to->id));
@@ -379,8 +379,9 @@ static void take_exemplar(struct writer *to, uint64_t span)
     double seconds = (double)(now->process_end_ns - now->process_start_ns) / 1e9;
     size_t bin = roast_table_rows(to->bins);
 
-    while (bin > 0 && !(roast_table_number(to->bins, bin - 1,
-                                           ROAST_COL_runtime_histogram_from) <= seconds))
+    while (bin > 0 &&
+           !(roast_table_number(to->bins, bin - 1, ROAST_COL_runtime_histogram_from) <=
+             seconds))
         bin--;
     if (now->listed->role != ROAST_ROLE_COUNTS || bin == 0 ||
         seconds <= to->exemplars[bin - 1].seconds)
@@ -514,9 +515,9 @@ static void put_histogram(struct writer *to, const int64_t times_ns[2])
 static void find_id(struct writer *to, roast_run *run)
 {
     char digits[2 * ID_BYTES + 1];
-    int64_t size =
-        roast_run_note(run, ROAST_NOTES_run, "id", digits, sizeof(digits));
-    bool is_id = size == 2 * ID_BYTES && strspn(digits, "0123456789abcdef") == (size_t)size;
+    int64_t size = roast_run_note(run, ROAST_NOTES_run, "id", digits, sizeof(digits));
+    bool is_id =
+        size == 2 * ID_BYTES && strspn(digits, "0123456789abcdef") == (size_t)size;
     int64_t start_ns = roast_run_span(run).start_ns;
 
     for (size_t i = 0; i < ID_BYTES; i++) {
@@ -543,8 +544,7 @@ static int put_all(struct writer *to, roast_error *err)
                          sizeof(to->executor));
     to->run = span_of(to, "run", 3);
     to->bins = roast_summary_table(to->out->summary, ROAST_TABLE_runtime_histogram);
-    to->exemplars =
-        roast__alloc(roast_table_rows(to->bins) * sizeof(to->exemplars[0]));
+    to->exemplars = roast__alloc(roast_table_rows(to->bins) * sizeof(to->exemplars[0]));
     if (!to->exemplars)
         return roast_error_set(err, ROAST_NO_MEMORY, "spans");
     roast__run_lock(run);
@@ -553,7 +553,7 @@ static int put_all(struct writer *to, roast_error *err)
     open_spans(to);
     put_run(to, times_ns[1]);
     put_calls(to);
-    for (size_t i = 0; i < to->trace.count; i++) {
+    for (size_t i = 0; i < to->trace.count && to->out->failure.code == ROAST_OK; i++) {
         roast__run_lock(run);
         put_attempt(to, i);
         roast__run_unlock(run);

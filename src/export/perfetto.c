@@ -337,14 +337,17 @@ static void put_task(struct writer *to, size_t i)
     if (!lane)
         return;
     if (is_slice)
-        begin(to, lane->track, time_ns, "task", prefix.data ? prefix : roast_str_of(kind));
+        begin(to, lane->track, time_ns, "task",
+              prefix.data ? prefix : roast_str_of(kind));
     else
         instant(to, lane->track, time_ns, "task",
                 prefix.data ? prefix : roast_str_of(kind));
     roast__packet_text(&to->packets, "kind", roast_str_of(kind));
-    roast__packet_text(&to->packets, "status", roast_str_of(roast_task_end_name(status)));
+    roast__packet_text(&to->packets, "status",
+                       roast_str_of(roast_task_end_name(status)));
     if (start_ns > 0 && tasks->assigned_ns[i] > 0 && tasks->assigned_ns[i] <= start_ns)
-        roast__packet_number(&to->packets, "waited_ns", start_ns - tasks->assigned_ns[i]);
+        roast__packet_number(&to->packets, "waited_ns",
+                             start_ns - tasks->assigned_ns[i]);
     roast__packet_finish(&to->packets);
     if (is_slice)
         end(to, lane->track, stop_ns);
@@ -421,8 +424,7 @@ static void put_client(struct writer *to)
                          sizeof(processor));
     (void)snprintf(name, sizeof(name), "run: %s", processor);
     to->run = roast__packet_process(&to->packets, roast_str_of(name));
-    uint64_t track =
-        roast__packet_track(&to->packets, to->run, roast_str_of("client"));
+    uint64_t track = roast__packet_track(&to->packets, to->run, roast_str_of("client"));
     begin(to, track, span.start_ns, "run", roast_str_of("run"));
     put_note(to, "id");
     put_note(to, "processor");
@@ -534,7 +536,7 @@ static void put_each(struct writer *to, size_t count,
         put(to, i);
         roast__run_unlock(to->trace.run);
         to->failed |= to->trace.out_of_memory || !roast__packets_ok(&to->packets);
-        if (to->failed)
+        if (to->failed || to->out->failure.code != ROAST_OK)
             return;
         if (to->packets.out.size_bytes > FLUSH_BYTES)
             flush(to);

@@ -80,7 +80,8 @@ static void put_bytes(struct roast_buf *out, unsigned field, const void *bytes,
 }
 
 /* Appends a message and empties it. */
-static void put_message(struct roast_buf *out, unsigned field, struct roast_buf *message)
+static void put_message(struct roast_buf *out, unsigned field,
+                        struct roast_buf *message)
 {
     put_bytes(out, field, message->data, message->size_bytes);
     out->failed |= message->failed;

@@ -52,10 +52,10 @@ uint64_t roast__packet_counter(struct roast__packets *packets, uint64_t parent,
                                const char *name, const char *unit);
 
 enum roast__event { /* numbers of the format */
-    ROAST_EVENT_BEGIN = 1,
-    ROAST_EVENT_END = 2,
-    ROAST_EVENT_INSTANT = 3,
-    ROAST_EVENT_COUNTER = 4,
+                    ROAST_EVENT_BEGIN = 1,
+                    ROAST_EVENT_END = 2,
+                    ROAST_EVENT_INSTANT = 3,
+                    ROAST_EVENT_COUNTER = 4,
 };
 
 void roast__packet_event(struct roast__packets *packets, enum roast__event event,

@@ -28,7 +28,8 @@ int roast__trace_open(struct roast__trace *trace, roast_run *run, roast_error *e
             status = roast_error_set(err, ROAST_NO_MEMORY, "a list of attempts");
     }
     for (size_t i = 0; status == ROAST_OK && i < order.count; i++) {
-        bool known = trace->list[i].start_ns >= 0 && trace->list[i].start_ns < INT64_MAX;
+        bool known =
+            trace->list[i].start_ns >= 0 && trace->list[i].start_ns < INT64_MAX;
         trace->count += known;
         trace->without_start += !known;
     }
@@ -103,7 +104,8 @@ static void read_sections(struct roast__trace *trace)
             .depth = trace->sections.all[from->section].depth,
         };
     }
-    qsort(now->sections, (size_t)now->section_count, sizeof(now->sections[0]), by_start);
+    qsort(now->sections, (size_t)now->section_count, sizeof(now->sections[0]),
+          by_start);
     for (int i = 0; i < now->section_count; i++)
         now->sections[i].parent = parent_of(now->sections, i);
 }
@@ -259,8 +261,7 @@ void roast__trace_facts(const struct roast__trace *trace,
     put_text(sink, "error_type", now->error_type);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (roast_record_has(rec, texts[i]))
-            put_text(sink, roast_field_info(texts[i])->name,
-                     rec->values[texts[i]].str);
+            put_text(sink, roast_field_info(texts[i])->name, rec->values[texts[i]].str);
     }
 }
 
@@ -273,7 +274,8 @@ void roast__trace_ladder(const struct roast__trace *trace, enum roast_ladder_kin
     for (int i = 0; i < ROAST_ITEM_COUNT; i++) {
         const struct roast_ladder_info *info =
             roast_ladder_info((enum roast_ladder_item)i);
-        if (info->kind != kind || !roast_ladder_has(ladder, (enum roast_ladder_item)i) ||
+        if (info->kind != kind ||
+            !roast_ladder_has(ladder, (enum roast_ladder_item)i) ||
             ladder->values[i] > INT64_MAX)
             continue;
         (void)snprintf(name, sizeof(name), "%s_ns", info->name);

@@ -26,11 +26,11 @@ struct roast__trace_section {
 /* Borrows the run. */
 struct roast__trace_attempt {
     const struct roast_listed_attempt *listed;
-    int64_t end_ns;          /* below the start: not known */
-    const char *status;      /* NULL: its end was not observed */
-    bool failed;             /* or lost, or cancelled */
-    int64_t retry_of;        /* in the list: the failed attempt before it; -1: none */
-    int32_t call;            /* of the Runner, or ROAST_NO_CALL */
+    int64_t end_ns;           /* below the start: not known */
+    const char *status;       /* NULL: its end was not observed */
+    bool failed;              /* or lost, or cancelled */
+    int64_t retry_of;         /* in the list: the failed attempt before it; -1: none */
+    int32_t call;             /* of the Runner, or ROAST_NO_CALL */
     struct roast_str dataset; /* absent: not known; so are the next two */
     struct roast_str file;
     struct roast_str error_type;
