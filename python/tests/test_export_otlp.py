@@ -158,7 +158,7 @@ def test_chunks_have_their_times_and_facts(real: Any) -> None:
         assert facts["process.pid"] == chunks["pid"][row]
         assert facts["thread.id"] == chunks["thread"][row]
         assert facts["host.name"] == chunks["host"][row]
-        assert facts["roast.compute_ns"] == round(chunks["compute"][row] * 1e9)
+        assert facts["roast.compute_ns"] == round(chunks["compute_s"][row] * 1e9)
 
 
 def test_failures_have_their_exception(real: Any) -> None:

@@ -14,8 +14,9 @@ EPOCH_NS = 1_763_215_323_000_000_000
 MS = 1_000_000
 SECOND = 1_000_000_000
 RUN_ID = bytes(range(16))
-TIMES = {"start_epoch_ns", "start_mono_ns", "task_start_mono_ns"}
+TIMES = {"start_epoch_ns", "end_epoch_ns", "start_mono_ns", "task_start_mono_ns"}
 OK, FAILED = 1, 2
+END = 0x13  # version 1, kind 3
 # What must not break any format; text that is no UTF-8 is bytes.
 NAMES = [
     'a "quoted" name',
@@ -57,14 +58,11 @@ def identity(process: int, sequence: int) -> bytes:
 def attempt(process: int, sequence: int, after_ns: int, **more: Any) -> bytes:
     """An attempt of 100 ms, of which process() took 60: it began so long after the run.
     Its monotonic clock is that of the run."""
+    both = {"identity": identity(process, sequence), "status": OK}
     fields = {
-        "identity": identity(process, sequence),
         "start_epoch_ns": EPOCH_NS + after_ns + 30 * MS,
         "start_mono_ns": after_ns + 30 * MS,
         "duration_ns": 60 * MS,
-        "task_start_mono_ns": after_ns,
-        "task_ns": 100 * MS,
-        "status": OK,
         "dataset": "ttbar",
         "file": "/data/a.root",
         "entry_start": 100 * sequence,
@@ -73,9 +71,16 @@ def attempt(process: int, sequence: int, after_ns: int, **more: Any) -> bytes:
         "host": f"node{process}",
         "pid": 4000 + process,
         "thread": 4000 + process,
+    }
+    end = {
+        "end_epoch_ns": EPOCH_NS + after_ns + 100 * MS,
+        "task_start_mono_ns": after_ns,
+        "task_ns": 100 * MS,
         "ladder": pairs(2, 10 * MS, 3, 20 * MS + 1, 8, 70 * MS - 1, 12, 5 * MS),
     }
-    return frame(**(fields | more))
+    both |= {name: more.pop(name) for name in both.keys() & more.keys()}
+    end |= {name: more.pop(name) for name in end.keys() & more.keys()}
+    return frame(CHUNK, **both, **fields | more) + frame(END, **both, **end)
 
 
 def begun(process: int, sequence: int, after_ns: int) -> bytes:

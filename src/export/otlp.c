@@ -85,6 +85,12 @@ static void put_integer(struct writer *to, const char *name, int64_t value)
     put_text(to, name, roast_str_of(digits));
 }
 
+/* Of a broken file it may be before 1970. */
+static void put_time(struct writer *to, const char *name, int64_t time_ns)
+{
+    put_integer(to, name, time_ns > 0 ? time_ns : 0);
+}
+
 static void put_count(struct writer *to, const char *name, uint64_t value)
 {
     key(to, name);
@@ -243,8 +249,8 @@ static void open_span(struct writer *to, uint64_t span, uint64_t parent,
         put_span_id(to, "parentSpanId", parent);
     put_text(to, "name", name);
     put_count(to, "kind", KIND_INTERNAL);
-    put_integer(to, "startTimeUnixNano", times_ns[0]);
-    put_integer(to, "endTimeUnixNano", times_ns[1]);
+    put_time(to, "startTimeUnixNano", times_ns[0]);
+    put_time(to, "endTimeUnixNano", times_ns[1]);
     begin(to, "attributes", '[');
 }
 
@@ -317,7 +323,7 @@ static void put_failure(struct writer *to)
         return;
     begin(to, "events", '[');
     roast_json_open(&to->json, '{');
-    put_integer(to, "timeUnixNano", now->end_ns);
+    put_time(to, "timeUnixNano", now->end_ns);
     put_text(to, "name", roast_str_of("exception"));
     begin(to, "attributes", '[');
     put_attribute(to, "exception.type", now->error_type);
@@ -443,7 +449,7 @@ static void put_gauges(struct writer *to, int64_t time_ns)
         begin(to, "gauge", '{');
         begin(to, "dataPoints", '[');
         roast_json_open(&to->json, '{');
-        put_integer(to, "timeUnixNano", time_ns);
+        put_time(to, "timeUnixNano", time_ns);
         if (info->is_count && value > -0x1p53 && value < 0x1p53)
             put_integer(to, "asInt", (int64_t)value);
         else
@@ -460,7 +466,7 @@ static void put_exemplars(struct writer *to)
         if (exemplar->seconds <= 0)
             continue;
         roast_json_open(&to->json, '{');
-        put_integer(to, "timeUnixNano", exemplar->time_ns);
+        put_time(to, "timeUnixNano", exemplar->time_ns);
         put_number(to, "asDouble", exemplar->seconds);
         put_hex(to, "traceId", to->id, sizeof(to->id));
         put_span_id(to, "spanId", exemplar->span);
@@ -484,8 +490,8 @@ static void put_histogram(struct writer *to, const int64_t times_ns[2])
     put_count(to, "aggregationTemporality", CUMULATIVE);
     begin(to, "dataPoints", '[');
     roast_json_open(&to->json, '{');
-    put_integer(to, "startTimeUnixNano", times_ns[0]);
-    put_integer(to, "timeUnixNano", times_ns[1]);
+    put_time(to, "startTimeUnixNano", times_ns[0]);
+    put_time(to, "timeUnixNano", times_ns[1]);
     begin(to, "bucketCounts", '[');
     for (size_t i = 0; i < rows; i++) {
         char digits[32];

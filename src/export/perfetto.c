@@ -500,10 +500,17 @@ static const struct {
     {ROAST_SERIES_client_memory, "memory of the client", "bytes"},
 };
 
+/* The columns of a table of one series. */
+enum {
+    SAMPLE_WORKER = ROAST_COL_samples_worker,
+    SAMPLE_TIME,
+    SAMPLE_VALUE,
+};
+
 static void put_sample(struct writer *to, size_t row)
 {
     struct roast_str worker =
-        roast_table_text(to->table, row, ROAST_COL_samples_worker);
+        roast_table_text(to->table, row, SAMPLE_WORKER);
     int64_t time_ns;
 
     if (row == 0 || !roast__str_equal(worker, to->worker))
@@ -512,9 +519,9 @@ static void put_sample(struct writer *to, size_t row)
             worker.data ? track_of_worker(to, worker, ROAST_NO_STRING) : to->run,
             sampled[to->series].name, sampled[to->series].unit);
     to->worker = worker;
-    if (roast_table_int(&time_ns, to->table, row, ROAST_COL_samples_time))
+    if (roast_table_int(&time_ns, to->table, row, SAMPLE_TIME))
         put_value(to, to->counter, time_ns,
-                  roast_table_number(to->table, row, ROAST_COL_samples_value));
+                  roast_table_number(to->table, row, SAMPLE_VALUE));
 }
 
 /* ---- all ------------------------------------------------------------------------- */

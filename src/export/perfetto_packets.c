@@ -119,7 +119,7 @@ void roast__packets_begin(struct roast__packets *packets, int64_t start_ns)
     struct roast_buf *packet = &packets->message;
 
     put_number(&packets->interned, CLOCK_ID, REALTIME);
-    put_number(&packets->interned, CLOCK_TIME, (uint64_t)start_ns);
+    put_number(&packets->interned, CLOCK_TIME, start_ns > 0 ? (uint64_t)start_ns : 0);
     put_message(&packets->inner, CLOCKS_CLOCK, &packets->interned);
     put_number(&packets->inner, CLOCKS_PRIMARY, REALTIME);
     put_message(packet, PACKET_CLOCKS, &packets->inner);
@@ -198,7 +198,7 @@ static uint64_t interned(struct roast__packets *packets, enum roast__interned ki
 void roast__packet_event(struct roast__packets *packets, enum roast__event event,
                          uint64_t track, int64_t time_ns)
 {
-    packets->time_ns = (uint64_t)time_ns;
+    packets->time_ns = time_ns > 0 ? (uint64_t)time_ns : 0; /* of a broken file */
     put_number(&packets->message, EVENT_TYPE, event);
     put_number(&packets->message, EVENT_TRACK, track);
 }

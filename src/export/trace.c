@@ -13,6 +13,17 @@
 #include "analyze/timeline.h"
 #include "base/mem.h"
 
+/* Keeps those with a start; a broken file may have one before 1970. */
+static void drop_unplaced(struct roast__trace *trace, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t start_ns = trace->list[i].start_ns;
+        if (start_ns >= 0 && start_ns < INT64_MAX)
+            trace->list[trace->count++] = trace->list[i];
+    }
+    trace->without_start = count - trace->count;
+}
+
 int roast__trace_open(struct roast__trace *trace, roast_run *run, roast_error *err)
 {
     struct roast_order order = {0};
@@ -27,12 +38,8 @@ int roast__trace_open(struct roast__trace *trace, roast_run *run, roast_error *e
         if (!trace->list || !roast__calls_find(&trace->calls, run))
             status = roast_error_set(err, ROAST_NO_MEMORY, "a list of attempts");
     }
-    for (size_t i = 0; status == ROAST_OK && i < order.count; i++) {
-        bool known =
-            trace->list[i].start_ns >= 0 && trace->list[i].start_ns < INT64_MAX;
-        trace->count += known;
-        trace->without_start += !known;
-    }
+    if (status == ROAST_OK)
+        drop_unplaced(trace, order.count);
     roast__run_unlock(run);
     roast__order_release(&order);
     return status;

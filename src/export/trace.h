@@ -46,8 +46,8 @@ struct roast__trace_attempt {
 /* Zeroed = empty and valid; everything is owned. */
 struct roast__trace {
     roast_run *run;
-    struct roast_listed_attempt *list; /* all attempts, by start */
-    size_t count;                      /* of them, those whose start is known */
+    struct roast_listed_attempt *list; /* attempts whose start is known, by start */
+    size_t count;
     size_t without_start;
     struct roast_roles roles;
     struct roast_calls calls;
