@@ -65,7 +65,8 @@ static int export_run(struct source *source, enum roast_export_format format,
     const roast_summary *summary = NULL;
     roast_run *run = NULL;
     roast_error err = {0};
-    int code = source_run(source, true, &run);
+    bool whole = !roast_export_from_summary(format, options);
+    int code = source_run(source, whole, &run);
 
     if (code == CODE_OK && !options->anonymise)
         code = source_summary(source, &summary);
@@ -135,7 +136,8 @@ const struct command cmd_export = {
         "openmetrics is for Prometheus: numbers of the run, its datasets and its time\n"
         "budget; --label adds those of workers or files. A file is replaced when the\n"
         "new one is complete; a run file never is, and a folder must not exist.\n"
-        "--anonymise replaces users, hosts, paths, datasets, processors and labels, and\n"
+        "--anonymise replaces users, hosts, paths, datasets, processors and labels, "
+        "and\n"
         "leaves out texts of errors, commands and documents. Parquet and Arrow need\n"
         "pyarrow in the Python that this program was installed for.\n",
     .options = options,

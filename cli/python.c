@@ -101,8 +101,8 @@ int python_import(const char *dir, const char *output, bool quiet)
 int python_export(const char *run, const char *format, const char *folder,
                   bool anonymise)
 {
-    static char words[][32] = {"-P", "-m", "roastcoffea.export.columns",
-                               "--anonymise", "--"};
+    static char words[][32] = {"-P", "-m", "roastcoffea.export.columns", "--anonymise",
+                               "--"};
     char *argv[10] = {NULL, words[0], words[1], words[2]};
     size_t count = 4;
 

@@ -47,7 +47,8 @@ class Forgotten(NamedTuple):
 FORGOTTEN = (
     Forgotten("finding", "src/analyze/findings/rules_recipe.c", "built"),
     Forgotten("table", "src/analyze/tables/recipe.c", "built"),
-    Forgotten("exporter", "src/table/rows_recipe.c", "built"),
+    Forgotten("exporter", "src/export/recipe.c", "built"),
+    Forgotten("rows", "src/table/rows_recipe.c", "built"),
     Forgotten("command", "cli/cmd_recipe.c", "built"),
     Forgotten("backend", "src/collect/recipe_source.c", "used"),
     Forgotten("field", "src/probe/chunk/finish.c", "lists"),

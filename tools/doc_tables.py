@@ -197,6 +197,14 @@ DOCUMENTS = {
             "run_differences.def", ("different", "what can be compared"), (1, 2)
         ),
     },
+    "export.md": {
+        "formats": Table(
+            "export_formats.def",
+            ("format", "other name", "what it is"),
+            (0, 1, 3),
+            made=lambda item: item[1:],
+        )
+    },
     "format.md": {
         "fields": plain(
             "record_fields.def", "number", "name", "type", "unit", "meaning"

@@ -47,7 +47,11 @@ struct roast_export_options {
     struct roast_report_source source;
 };
 
-/* The run must be loaded as a whole. The summary is that of the run; NULL: it is
+/* Whether a format needs only the summary and what a run has without its attempts. */
+bool roast_export_from_summary(enum roast_export_format format,
+                               const struct roast_export_options *options);
+
+/* Other formats need a run that was loaded as a whole. The summary is that of the run; NULL: it is
  * computed. REFUSED for what is written by Python, or to a path only. */
 int roast_export(roast_run *run, const roast_summary *summary,
                  enum roast_export_format format,

@@ -41,10 +41,10 @@ enum role {
 };
 
 static const char *const role_names[ROLE_COUNT] = {
-    [DATASET] = "dataset",      [SOURCE_FILE] = "file",     [HOST] = "host",
-    [WORKER] = "worker",        [WORKER_NAME] = "name",     [PROCESSOR] = "processor",
-    [CODE_FILE] = "code",       [FUNCTION] = "function",    [ENDPOINT] = "endpoint",
-    [LABEL] = "label",          [LABEL_TEXT] = "value",
+    [DATASET] = "dataset", [SOURCE_FILE] = "file",  [HOST] = "host",
+    [WORKER] = "worker",   [WORKER_NAME] = "name",  [PROCESSOR] = "processor",
+    [CODE_FILE] = "code",  [FUNCTION] = "function", [ENDPOINT] = "endpoint",
+    [LABEL] = "label",     [LABEL_TEXT] = "value",
 };
 
 /* Of the texts of entries, in their order. */
@@ -100,11 +100,11 @@ struct anonymiser {
     unsigned next_token;
     enum roast_note_group group; /* of the note that is read */
     enum role note_role;
-    bool is_items;                /* it is the note `N items` */
-    struct roast_buf text;        /* of a note */
-    struct roast_buf endpoints;   /* of a record */
-    struct roast_values process;  /* of a record */
-    struct roast_values custom;   /* of a record */
+    bool is_items;               /* it is the note `N items` */
+    struct roast_buf text;       /* of a note */
+    struct roast_buf endpoints;  /* of a record */
+    struct roast_values process; /* of a record */
+    struct roast_values custom;  /* of a record */
     unsigned char place[ROAST_PLACE_BYTES];
     bool failed; /* out of memory */
 };
@@ -141,8 +141,7 @@ static struct roast_str worker_token(struct anonymiser *own, struct roast_str na
 {
     struct roast_str rest = name;
     struct roast_str scheme = roast__fileset_next(&rest, ':');
-    const char *colon =
-        rest.data ? memrchr(rest.data, ':', rest.size_bytes) : NULL;
+    const char *colon = rest.data ? memrchr(rest.data, ':', rest.size_bytes) : NULL;
 
     if (name.size_bytes > 4 && memcmp(name.data, "pid-", 4) == 0 &&
         consists_of((struct roast_str){name.data + 4, name.size_bytes - 4},
@@ -156,10 +155,10 @@ static struct roast_str worker_token(struct anonymiser *own, struct roast_str na
         if (consists_of(port, "0123456789") && port.size_bytes <= 5) {
             host = token(own, HOST, host);
             char *room = own->tokens[own->next_token++ % TOKENS];
-            int size = snprintf(room, TOKEN_BYTES, "%.*s://%.*s:%.*s",
-                                (int)scheme.size_bytes, scheme.data,
-                                (int)host.size_bytes, host.data, (int)port.size_bytes,
-                                port.data);
+            int size =
+                snprintf(room, TOKEN_BYTES, "%.*s://%.*s:%.*s", (int)scheme.size_bytes,
+                         scheme.data, (int)host.size_bytes, host.data,
+                         (int)port.size_bytes, port.data);
             return (struct roast_str){room, (size_t)size};
         }
     }
@@ -227,10 +226,10 @@ static void rewrite_line(struct anonymiser *own, struct roast_str line)
     struct roast_str rest = line;
     struct roast_str kind = roast__fileset_next(&rest, '\t');
     bool is_file = roast__str_is(kind, "file");
-    enum role role = is_file                              ? SOURCE_FILE
-                     : roast__str_is(kind, "dataset")     ? DATASET
-                     : roast__str_is(kind, "processor")   ? PROCESSOR
-                                                          : KEPT;
+    enum role role = is_file                            ? SOURCE_FILE
+                     : roast__str_is(kind, "dataset")   ? DATASET
+                     : roast__str_is(kind, "processor") ? PROCESSOR
+                                                        : KEPT;
 
     if (roast__str_is(kind, "usermeta") || roast__str_is(kind, "preload") ||
         roast__str_is(kind, "other"))
@@ -335,10 +334,10 @@ static void rewrite_place(struct anonymiser *own, roast_record *rec)
     for (size_t i = 0; i < 2; i++) {
         uint32_t id = (uint32_t)roast__load_fixed(own->place + 4 * i, 4);
         roast__run_lock(own->from);
-        struct roast_str name = replace(
-            own, roles[i],
-            roast__strings_get(&own->from->strings,
-                               roast__names_find(&own->from->names, id)));
+        struct roast_str name =
+            replace(own, roles[i],
+                    roast__strings_get(&own->from->strings,
+                                       roast__names_find(&own->from->names, id)));
         roast__run_unlock(own->from);
         if (!name.data)
             continue; /* nothing knows its name */
@@ -359,7 +358,8 @@ static bool rewrite_endpoints(struct anonymiser *own, struct roast_str *blob)
     int64_t size = -1;
 
     roast__buf_clear(&own->endpoints);
-    roast__buf_reserve(&own->endpoints, many * (ROAST_ENDPOINT_BOUND_BYTES + TOKEN_BYTES) + 16);
+    roast__buf_reserve(&own->endpoints,
+                       many * (ROAST_ENDPOINT_BOUND_BYTES + TOKEN_BYTES) + 16);
     own->failed |= !all || !rooms || !roast__buf_ok(&own->endpoints);
     if (count >= 0 && !own->failed) {
         (void)roast_endpoints_read(all, many, *blob, NULL);
@@ -432,8 +432,8 @@ static void rewrite_record(void *context, roast_record *rec)
     struct anonymiser *own = context;
     struct roast_str *message = &rec->values[ROAST_FIELD_error_message].str;
 
-    rec->present &= ~(ROAST_BIT(uuid) | ROAST_BIT(user_keys) |
-                      ROAST_BIT(monitor_first_error));
+    rec->present &=
+        ~(ROAST_BIT(uuid) | ROAST_BIT(user_keys) | ROAST_BIT(monitor_first_error));
     if (roast_record_has(rec, ROAST_FIELD_error_message)) {
         *message = message_without_names(*message);
         if (!message->data)
@@ -450,7 +450,8 @@ static void rewrite_record(void *context, roast_record *rec)
     if (roast_record_has(rec, ROAST_FIELD_custom_metrics) &&
         !keep_numbers(own, &own->custom, &rec->values[ROAST_FIELD_custom_metrics].str))
         rec->present &= ~ROAST_BIT(custom_metrics);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) { /* last: see tokens */
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]);
+         i++) { /* last: see tokens */
         struct roast_str *name = &rec->values[names[i].field].str;
         if (roast_record_has(rec, names[i].field))
             *name = replace(own, names[i].role, *name);
@@ -464,9 +465,8 @@ static int apply_block(void *context, struct roast_block *block, roast_error *er
     struct anonymiser *own = context;
     const char *entries = (const char *)block->bytes + ROAST_BLOCK_HEAD_BYTES;
 
-    return roast__apply_block(&own->apply,
-                              (struct roast_str){entries, block->size_bytes}, false,
-                              err);
+    return roast__apply_block(
+        &own->apply, (struct roast_str){entries, block->size_bytes}, false, err);
 }
 
 static void release(struct anonymiser *own)

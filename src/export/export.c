@@ -40,6 +40,13 @@ int roast_export_find(const char *name)
     return format;
 }
 
+bool roast_export_from_summary(enum roast_export_format format,
+                               const struct roast_export_options *options)
+{
+    return (format == ROAST_EXPORT_OPENMETRICS || format == ROAST_EXPORT_JSON) &&
+           !options->anonymise;
+}
+
 /* ---- output ---------------------------------------------------------------------- */
 
 static int fail(struct roast__export *in)

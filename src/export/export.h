@@ -11,7 +11,7 @@
 #include "roast/export.h"
 
 struct roast__export {
-    roast_run *run; /* whole: attempts and samples are loaded */
+    roast_run *run; /* whole, unless roast_export_from_summary() */
     const roast_summary *summary;
     const struct roast_export_options *options;
 

@@ -219,17 +219,25 @@ static bool is_quantity(const struct roast_table_column *column)
            strcmp(column->name, "pid") != 0;
 }
 
-/* A value with its labels; `column` is NULL, or the value of of_column. */
-static void put_sample(struct roast__export *in, const struct group *group,
-                       const char *name, const roast_table *table, size_t row,
-                       size_t number)
+/* The family that is written. */
+struct family {
+    const struct group *group;
+    const roast_table *table;
+    char name[NAME_BYTES];
+};
+
+/* A value with its labels. */
+static void put_sample(struct roast__export *in, const struct family *family,
+                       size_t row, size_t number)
 {
+    const struct group *group = family->group;
+    const roast_table *table = family->table;
     const struct roast_table_column *column = roast_table_column(table, number);
     double value = roast_table_number(table, row, roast_table_col(table, number));
 
     if (!(value - value == 0)) /* not known, or not finite */
         return;
-    put(in, name);
+    put(in, family->name);
     if (group->of_row)
         put_label(in, "{", group->of_row,
                   roast_table_text(table, row, roast_table_col(table, 0)));
@@ -243,19 +251,20 @@ static void put_sample(struct roast__export *in, const struct group *group,
 static void put_families(struct roast__export *in, const struct group *group,
                          const roast_table *table)
 {
-    const char *one = roast_table_description(group->table);
+    struct family family = {.group = group, .table = table};
 
     for (size_t i = 0; i < roast_table_width(table); i++) {
         const struct roast_table_column *column = roast_table_column(table, i);
-        char name[NAME_BYTES], of[64];
+        const struct unit *unit = find_unit(column->unit);
+        char of[64];
         if (!is_quantity(column) || column->unknown == roast_table_rows(table))
             continue;
-        make_name(name, group->name, column->name, find_unit(column->unit));
-        (void)snprintf(of, sizeof(of), "; of %s", one);
-        begin_family(in, name, find_unit(column->unit),
-                     (const char *const[2]){column->text, of});
+        make_name(family.name, group->name, column->name, unit);
+        (void)snprintf(of, sizeof(of), "; of %s",
+                       roast_table_description(group->table));
+        begin_family(in, family.name, unit, (const char *const[2]){column->text, of});
         for (size_t row = 0; row < roast_table_rows(table); row++)
-            put_sample(in, group, name, table, row, i);
+            put_sample(in, &family, row, i);
     }
 }
 
@@ -264,23 +273,23 @@ static void put_family(struct roast__export *in, const struct group *group,
                        const roast_table *table)
 {
     const struct unit *unit = find_unit("s");
-    char name[NAME_BYTES];
+    struct family family = {.group = group, .table = table};
 
-    make_name(name, group->name, "", unit);
-    begin_family(in, name, unit,
+    make_name(family.name, group->name, "", unit);
+    begin_family(in, family.name, unit,
                  (const char *const[2]){roast_table_description(group->table), ""});
     for (size_t row = 0; row < roast_table_rows(table); row++)
         for (size_t i = 0; i < roast_table_width(table); i++)
             if (is_quantity(roast_table_column(table, i)))
-                put_sample(in, group, name, table, row, i);
+                put_sample(in, &family, row, i);
 }
 
 static void put_group(struct roast__export *in, const struct group *group)
 {
     const roast_table *table = roast_summary_table(in->summary, group->table);
-    bool wanted = group->wanted == ALWAYS ||
-                  (group->wanted == BY_WORKER ? in->options->by_worker
-                                              : in->options->by_file);
+    bool wanted =
+        group->wanted == ALWAYS ||
+        (group->wanted == BY_WORKER ? in->options->by_worker : in->options->by_file);
 
     if (!wanted || roast_table_rows(table) == 0)
         return;
@@ -336,8 +345,7 @@ static void put_run(struct roast__export *in)
     begin_family(in, "roast_run_info", find_unit(""),
                  (const char *const[2]){"what ran, and with what", ""});
     put(in, "roast_run_info");
-    put_label(in, "{", "state",
-              roast_table_text(state, 0, ROAST_COL_run_state_state));
+    put_label(in, "{", "state", roast_table_text(state, 0, ROAST_COL_run_state_state));
     put_note(in, ROAST_NOTES_run, "id", "run_id");
     put_note(in, ROAST_NOTES_run, "processor", "processor");
     put_note(in, ROAST_NOTES_run, "executor", "executor");

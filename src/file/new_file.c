@@ -110,8 +110,8 @@ static int check_replaced(const char *path, enum roast_save_mode mode, roast_err
     bool is_file = known && S_ISREG(target.st_mode);
     int status =
         is_file ? roast__read_header(&header, NULL, path, NULL) : ROAST_BAD_DATA;
-    bool is_run = status == ROAST_OK || status == ROAST_TRUNCATED ||
-                  status == ROAST_NEWER_FORMAT;
+    bool is_run =
+        status == ROAST_OK || status == ROAST_TRUNCATED || status == ROAST_NEWER_FORMAT;
     if (is_run ? mode == ROAST_SAVE_REPLACE : is_file && mode == ROAST_SAVE_EXPORT)
         return ROAST_OK;
     return roast_error_set(err, ROAST_IO, "it is %s, and is not replaced",

@@ -176,10 +176,8 @@ static void sqlite_has_only_tables(void **state)
 static size_t try_without(struct saved_test *test, roast_run *run,
                           enum roast_export_format format, bool anonymise, size_t n)
 {
-    const struct roast_export_options options = {.path = test->path,
-                                                 .by_worker = true,
-                                                 .by_file = true,
-                                                 .anonymise = anonymise};
+    const struct roast_export_options options = {
+        .path = test->path, .by_worker = true, .by_file = true, .anonymise = anonymise};
     size_t before = test_heap.live_blocks;
     roast_error err = {0};
 

@@ -110,8 +110,7 @@ static void a_run_has_metrics_and_tables(void **state)
     const roast_table *budget = roast_summary_table(summary, ROAST_TABLE_budget);
     assert_near(value_of(text, "roast_wall_time_seconds"),
                 values->value[ROAST_METRIC_wall_time]);
-    assert_near(value_of(text, "roast_run_start_time_seconds"),
-                (double)EPOCH_0 / 1e9);
+    assert_near(value_of(text, "roast_run_start_time_seconds"), (double)EPOCH_0 / 1e9);
     assert_near(
         value_of(text, "roast_dataset_total_duration_seconds{dataset=\"ttbar\"}"),
         roast_table_number(datasets, 0, ROAST_COL_datasets_total_duration));
@@ -162,8 +161,9 @@ static void hostile_names_are_harmless(void **state)
 {
     enum { LONG = 100000 };
     static char bytes[2][LONG];
-    static const char *const names[] = {"a\"b\\c", "=cmd", "new\nline", "new\rline",
-                                        "\x1b[31mred", "\xff\xfe", "{le=\"1\"} 2"};
+    static const char *const names[] = {"a\"b\\c",     "=cmd",        "new\nline",
+                                        "new\rline",   "\x1b[31mred", "\xff\xfe",
+                                        "{le=\"1\"} 2"};
     roast_run *run = new_run();
     uint32_t sequence = 0;
 

@@ -67,6 +67,12 @@ def test_field(path):
 
 
 def test_exporter(path):
+    assert roast("export", path, "--format", "recipe") == "1 dataset\n"
+    assert open_run(path).export("recipe") == b"1 dataset\n"
+    assert "a number" in roast("export", "--list")
+
+
+def test_rows(path):
     assert roast("dump", path, "recipe_table", "--format", "recipe") == "2 cells\n"
 
 

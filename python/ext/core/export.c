@@ -43,9 +43,9 @@ static int export_run(struct run_object *self, roast_run *run, int format,
 
     if (self->file) {
         roast_runfile_info(self->file, &info);
-        options->source = (struct roast_report_source){
-            info.live ? ROAST_IN_LIVE_FILE : ROAST_IN_RUN_FILE, info.cut_bytes,
-            info.damaged};
+        options->source = (struct roast_report_source){info.live ? ROAST_IN_LIVE_FILE
+                                                                 : ROAST_IN_RUN_FILE,
+                                                       info.cut_bytes, info.damaged};
     }
     if (!options->anonymise)
         status = run_summary(self, &summary, &owned, err);
@@ -82,7 +82,8 @@ PyObject *run_export(PyObject *object, PyObject *args)
         .by_file = by_file != 0,
         .anonymise = anonymise != 0,
     };
-    if (run_load(self) == 0) {
+    bool small = roast_export_from_summary((enum roast_export_format)format, &options);
+    if (small || run_load(self) == 0) {
         roast_run *run = self->run;
         WITHOUT_GIL(status = export_run(self, run, format, &options, &err));
         if (status < 0 && options.path)

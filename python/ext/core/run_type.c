@@ -496,7 +496,8 @@ static PyMethodDef run_methods[] = {
     {"save", run_save, METH_VARARGS,
      "Writes a run file; True: may replace one; True: the caller syncs it."},
     {"export", run_export, METH_VARARGS,
-     "In a format, to a path or (None) as bytes; True: with workers, with files, without "
+     "In a format, to a path or (None) as bytes; True: with workers, with files, "
+     "without "
      "names."},
     {"anonymised", run_anonymised, METH_NOARGS, "A copy without names."},
     {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},

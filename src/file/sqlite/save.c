@@ -105,7 +105,7 @@ int roast__save_into(sqlite3 *db, roast_run *run, bool with_journal, roast_error
     if (status == ROAST_OK)
         status = roast__sql_run(db, "BEGIN", err);
     if (status == ROAST_OK)
-        status = roast__schema_make(db, with_journal, err);
+        status = roast__schema_make(db, err);
     if (status == ROAST_OK && with_journal)
         status = save_summary(db, summary, err);
     for (int i = 0; status == ROAST_OK && i < ROAST_RUN_TABLE_COUNT; i++) {
@@ -142,6 +142,11 @@ int roast__save_plain(roast_run *run, const char *path, roast_error *err)
 
     if (status == ROAST_OK)
         status = roast__save_into(db, run, false, err);
+    if (status == ROAST_OK) /* it is no run file */
+        status = roast__sql_run(db,
+                                "DROP TABLE journal;DROP TABLE summary;"
+                                "PRAGMA application_id=0;PRAGMA user_version=0",
+                                err);
     roast__sql_close(db);
     return status;
 }

@@ -148,7 +148,7 @@ static int run_statements(sqlite3 *db, struct roast_buf *sql, roast_error *err)
     return status;
 }
 
-int roast__schema_make(sqlite3 *db, bool with_journal, roast_error *err)
+int roast__schema_make(sqlite3 *db, roast_error *err)
 {
     struct roast_buf sql = {NULL, 0, 0, false};
     char pragmas[96];
@@ -156,11 +156,9 @@ int roast__schema_make(sqlite3 *db, bool with_journal, roast_error *err)
     (void)snprintf(pragmas, sizeof(pragmas),
                    "PRAGMA application_id=%d;PRAGMA user_version=%d;",
                    ROAST_APPLICATION_ID, ROAST_FILE_FORMAT);
-    if (with_journal) {
-        put(&sql, pragmas);
-        put(&sql, "CREATE TABLE journal(block INTEGER PRIMARY KEY,data BLOB);"
-                  "CREATE TABLE summary(id INTEGER PRIMARY KEY,data BLOB);");
-    }
+    put(&sql, pragmas);
+    put(&sql, "CREATE TABLE journal(block INTEGER PRIMARY KEY,data BLOB);"
+              "CREATE TABLE summary(id INTEGER PRIMARY KEY,data BLOB);");
     for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
         if (!roast_table_is_large((enum roast_table_id)i))
             put_stored_table(&sql, (enum roast_table_id)i);

@@ -20,9 +20,8 @@ enum roast_chunk_column {
 
 enum { ROAST_CHUNK_RUNNING = 7 }; /* beside the roles */
 
-/* Makes all tables and views in an empty file; with those that restore the run it is a
- * run file. */
-int roast__schema_make(sqlite3 *db, bool with_journal, roast_error *err);
+/* Makes all tables and views in an empty file. */
+int roast__schema_make(sqlite3 *db, roast_error *err);
 
 /* Creates the views of chunks as temporary views, which hide those of the file. */
 int roast__schema_make_views(sqlite3 *db, roast_error *err);

@@ -3,7 +3,7 @@
  *
  * Records are added like those of a user: whether they belong to the run was checked on
  * arrival, and must not depend on another entry that may be lost. */
-#include "run/journal/apply.h"
+#include "run/journal/apply_entry.h"
 
 #include "base/array.h"
 #include "base/mem.h"

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "run/journal/apply.h"
+#include "run/journal/apply_entry.h"
 #include "run/put.h"
 #include "run/series.h"
 

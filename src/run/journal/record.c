@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/field_set.h"
-#include "run/journal/apply.h"
+#include "run/journal/apply_entry.h"
 #include "run/journal/write.h"
 #include "run/put.h"
 
