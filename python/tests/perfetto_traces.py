@@ -126,7 +126,6 @@ def read(data: bytes) -> Trace:
     assert packets[0].clock_snapshot.primary_trace_clock == 1
     assert packets[0].sequence_flags == 1
     for packet in packets[1:]:
-        assert not packet.ListFields()[0][0].name.startswith("unknown")
         if packet.HasField("track_descriptor"):
             track = packet.track_descriptor
             assert track.uuid not in trace.tracks

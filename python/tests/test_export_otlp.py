@@ -201,9 +201,7 @@ def test_exemplars_are_spans_of_chunks(tmp_path: Path) -> None:
         *(attempt(1, n, n * SECOND, duration_ns=n * n * MS) for n in range(1, 10)),
         attempt(1, 10, 20 * SECOND, status=FAILED, duration_ns=900 * MS),
     )
-    (point,) = exported.metrics[
-        "roast.chunk.process_seconds"
-    ].histogram.data_points
+    (point,) = exported.metrics["roast.chunk.process_seconds"].histogram.data_points
     assert sum(point.bucket_counts) == point.count == 9
     assert point.sum == pytest.approx(sum(n * n for n in range(1, 10)) / 1000)
     assert (point.min, point.max) == (0.001, 0.081)

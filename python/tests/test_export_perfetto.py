@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import perfetto_traces
+from handmade_frames import pairs
 from perfetto_traces import Slice, Trace
 from roastcoffea import Run, open_run
 from saved_run_samples import measured
@@ -23,6 +25,7 @@ from traced_runs import (
     SECOND,
     attempt,
     begun,
+    frame,
     hostile,
     identity,
     intervals,
@@ -78,7 +81,8 @@ def totals(slices: list[Slice]) -> dict[str, int]:
 
 
 def is_inside(inner: Slice, outer: Slice) -> bool:
-    assert inner.duration is not None and outer.duration is not None
+    assert inner.duration is not None
+    assert outer.duration is not None
     end, outer_end = inner.start + inner.duration, outer.start + outer.duration
     return outer.start <= inner.start and end <= outer_end
 
@@ -104,7 +108,7 @@ def test_every_attempt_is_a_slice(real: Any) -> None:
 def test_the_ladder_fills_its_attempt(real: Any) -> None:
     run, trace = real
     chunks = run.chunks
-    names = {item: shown for item, shown in ladder_names().items()}
+    names = ladder_names()
     for row, number in enumerate(chunks["chunk_id"]):
         if chunks["task_time"][row] is None:
             continue  # made by hand
@@ -122,8 +126,6 @@ def test_the_ladder_fills_its_attempt(real: Any) -> None:
 
 def ladder_names() -> dict[str, str]:
     """{item: shown} of the slices, from the list."""
-    import re
-
     text = (ROOT / "include" / "roast" / "ladder_items.def").read_text()
     return dict(re.findall(r'^I\(\d+, (\w+), SLICE, "([^"]*)"', text, re.MULTILINE))
 
@@ -139,17 +141,33 @@ def test_process_and_its_sections_are_where_they_were(real: Any) -> None:
         if start is not None:
             assert inside[start].duration == duration
     assert all(is_inside(each, each.parent) for each in trace.of("section"))
-    counted = [chunk for chunk in run.chunk_metrics if chunk.get("sections")]
+    table = run.chunk_sections
+    made = zip(chunks["chunk_id"], chunks["host"], strict=True)
+    made_by_hand = {n for n, host in made if not host}
     expected: Counter[str] = Counter()
-    for chunk in counted:
-        for section in chunk["sections"]:
-            if section.get("file") or "time_delta" not in section:
-                continue
-            expected[section["section_name"]] += round(section["time_delta"] * 1e9)
-    found = totals(trace.of("section"))
-    assert {name: found[name] for name in ("selection", "jets é")} == {
-        name: expected[name] for name in ("selection", "jets é")
-    }
+    for chunk, name, total in zip(
+        table["chunk_id"], table["name"], ns(table, "total"), strict=True
+    ):
+        if total is not None and chunk not in made_by_hand:
+            expected[name] += total
+    failed = [each for each in trace.of("process") if is_failed(trace, each)]
+    good = [each for each in trace.of("section") if outermost(each) not in failed]
+    assert totals(good) == expected
+    assert expected.keys() == {"selection", "jets é", "custom"}
+
+
+def outermost(each: Slice) -> Slice:
+    return outermost(each.parent) if each.parent else each
+
+
+def is_failed(trace: Trace, process: Slice) -> bool:
+    thread = trace.tracks[process.track].parent_uuid
+    (own,) = (
+        each
+        for each in trace.of("attempt")
+        if each.track == thread and is_inside(process, each)
+    )
+    return own.args["status"] == "failed"
 
 
 def test_sections_lie_in_each_other(real: Any) -> None:
@@ -193,7 +211,7 @@ def test_the_client_has_its_calls(real: Any) -> None:
     (whole,) = trace.of("run")
     assert whole.args["id"] == run.id
     assert whole.args["state"] == "failed"
-    assert whole.duration == round((run.t_end - run.t_start) * 1e9) or run.t_end
+    assert whole.duration == pytest.approx((run.t_end - run.t_start) * 1e9, abs=1e3)
     work = {each.name: each for each in trace.of("client")}
     calls = run.table("calls")
     assert work["Runner.run"].start == ns(calls, "start")[0]
@@ -213,11 +231,6 @@ def test_threads_of_hosts_have_tracks(tmp_path: Path) -> None:
         attempt(1, 2, SECOND, thread=77),
         attempt(2, 1, 0, worker="tcp://node2:4"),
     )
-    paths = {each.start: trace.path(each.track) for each in trace.of("attempt")}
-    assert sorted(paths.values()) == [
-        ["node1", "pid-4001", "thread 4001"],
-        ["node1", "pid-4001", "thread 77"],
-    ] or len(paths) == 2
     assert sorted(trace.path(each.track) for each in trace.of("attempt")) == [
         ["node1", "pid-4001", "thread 4001"],
         ["node1", "pid-4001", "thread 77"],
@@ -253,9 +266,10 @@ def test_arrows_go_from_failures_to_their_retries(tmp_path: Path) -> None:
         attempt(1, 2, 2 * SECOND, entry_start=0, entry_stop=100),
         attempt(2, 2, 2 * SECOND, status=FAILED, entry_start=500, entry_stop=600),
     )
-    assert [
-        (a.start - EPOCH_NS, b.start - EPOCH_NS) for a, b in trace.arrows()
-    ] == [(0, SECOND), (SECOND, 2 * SECOND)]
+    assert [(a.start - EPOCH_NS, b.start - EPOCH_NS) for a, b in trace.arrows()] == [
+        (0, SECOND),
+        (SECOND, 2 * SECOND),
+    ]
     failures = [each for each in trace.instants if each.category == "failure"]
     assert [each.start - EPOCH_NS for each in failures] == [
         100 * MS, SECOND + 100 * MS, 2 * SECOND + 100 * MS,
@@ -298,15 +312,10 @@ def test_attempts_without_end(tmp_path: Path) -> None:
 
 
 def test_an_attempt_without_start_is_counted(tmp_path: Path) -> None:
-    trace = made(tmp_path, attempt(1, 1, 0), _without_start())
+    unknown = frame(identity=identity(1, 9), status=1, duration_ns=5)
+    trace = made(tmp_path, attempt(1, 1, 0), unknown)
     assert len(trace.of("attempt")) == 1
     assert trace.of("run")[0].args["attempts_without_start"] == 1
-
-
-def _without_start() -> bytes:
-    from traced_runs import frame
-
-    return frame(identity=identity(1, 9), status=1, dataset="ttbar", duration_ns=5)
 
 
 def test_sections_that_are_deeper_than_what_is_known_of_them(tmp_path: Path) -> None:
@@ -338,8 +347,6 @@ def test_sections_that_are_deeper_than_what_is_known_of_them(tmp_path: Path) -> 
 
 
 def test_a_ladder_that_is_too_long_is_left_out(tmp_path: Path) -> None:
-    from handmade_frames import pairs
-
     trace = made(tmp_path, attempt(1, 1, 0, ladder=pairs(2, 90 * MS, 3, 10 * MS + 1)))
     assert trace.of(LADDER) == []
     assert trace.of("attempt")[0].duration == 100 * MS

@@ -509,8 +509,7 @@ enum {
 
 static void put_sample(struct writer *to, size_t row)
 {
-    struct roast_str worker =
-        roast_table_text(to->table, row, SAMPLE_WORKER);
+    struct roast_str worker = roast_table_text(to->table, row, SAMPLE_WORKER);
     int64_t time_ns;
 
     if (row == 0 || !roast__str_equal(worker, to->worker))
