@@ -153,7 +153,7 @@ def test_process_and_its_sections_are_where_they_were(real: Any) -> None:
     failed = [each for each in trace.of("process") if is_failed(trace, each)]
     good = [each for each in trace.of("section") if outermost(each) not in failed]
     assert totals(good) == expected
-    assert expected.keys() == {"selection", "jets é", "custom"}
+    assert expected.keys() == {"selection", "jets é", "columns"}
 
 
 def outermost(each: Slice) -> Slice:

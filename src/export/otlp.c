@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analyze/formulas.h"
 #include "base/bytes.h"
@@ -522,18 +523,15 @@ static void find_id(struct writer *to, roast_run *run)
 {
     char digits[2 * ID_BYTES + 1];
     int64_t size = roast_run_note(run, ROAST_NOTES_run, "id", digits, sizeof(digits));
-    bool is_id =
-        size == 2 * ID_BYTES && strspn(digits, "0123456789abcdef") == (size_t)size;
-    int64_t start_ns = roast_run_span(run).start_ns;
+    uint64_t halves[2] = {(uint64_t)roast_run_span(run).start_ns, UINT64_MAX};
 
-    for (size_t i = 0; i < ID_BYTES; i++) {
-        unsigned byte = 0;
-        if (is_id)
-            (void)sscanf(digits + 2 * i, "%2x", &byte);
-        else
-            byte = i < 8 ? (unsigned)(start_ns >> (8 * i)) & 0xff : 0xff;
-        to->id[i] = (unsigned char)byte;
+    if (size == 2 * ID_BYTES && strspn(digits, "0123456789abcdef") == (size_t)size) {
+        halves[1] = strtoull(digits + ID_BYTES, NULL, 16);
+        digits[ID_BYTES] = '\0';
+        halves[0] = strtoull(digits, NULL, 16);
     }
+    for (size_t i = 0; i < ID_BYTES; i++)
+        to->id[i] = (unsigned char)(halves[i / 8] >> (56 - 8 * (i % 8)));
 }
 
 static int put_all(struct writer *to, roast_error *err)

@@ -37,9 +37,9 @@ int roast__trace_open(struct roast__trace *trace, roast_run *run, roast_error *e
         trace->list = roast__attempts_list(run, &trace->roles, &order);
         if (!trace->list || !roast__calls_find(&trace->calls, run))
             status = roast_error_set(err, ROAST_NO_MEMORY, "a list of attempts");
+        else
+            drop_unplaced(trace, order.count);
     }
-    if (status == ROAST_OK)
-        drop_unplaced(trace, order.count);
     roast__run_unlock(run);
     roast__order_release(&order);
     return status;
