@@ -552,6 +552,7 @@ static roast_summary *diagnose_imports(uint64_t pid, double runqueue_s)
                                   .sequence = 1,
                                   .pid = pid,
                                   .task = 10,
+                                  .task_cpu = 10 - runqueue_s,
                                   .ladder = ladder_blob(&ladder)});
     roast_run_finish(run, NS(11));
     return diagnose_run(run);
