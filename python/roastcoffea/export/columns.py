@@ -19,7 +19,7 @@ from roastcoffea.export.import_command import FAILED, UNREADABLE, fail, reason
 
 
 def write_columns(core: _core.Run, kind: str, folder: Path) -> None:
-    """Write ``parquet`` or ``arrow`` to a new folder, which appears when it is whole."""
+    """Write ``parquet`` or ``arrow`` to a new folder, whole or not at all."""
     try:
         import pyarrow
     except ImportError as error:
