@@ -352,6 +352,33 @@ def test_a_ladder_that_is_too_long_is_left_out(tmp_path: Path) -> None:
     assert trace.of("attempt")[0].duration == 100 * MS
 
 
+def test_a_run_may_go_on_between_two_exports() -> None:
+    core = run_of(begun(1, 1, SECOND), ended_ns=None)
+    run = Run(core)
+    core.add_frames(attempt(1, 1, SECOND))
+    core.add_frames(attempt(1, 2, 2 * SECOND))
+    content = run.export("perfetto")
+    assert isinstance(content, bytes)
+    trace = perfetto_traces.read(content)
+    assert [each.duration for each in trace.of("attempt")] == [100 * MS] * 2
+    core.add_frames(begun(1, 3, 3 * SECOND))
+    again = perfetto_traces.read(run.export("perfetto"))
+    assert [each.duration for each in again.of("attempt")] == [100 * MS] * 2 + [None]
+
+
+def test_hosts_that_are_not_known_are_not_invented(tmp_path: Path) -> None:
+    core = run_of(attempt(1, 1, 0, host="node7", worker="tcp://node7:1"))
+    for worker in ("tcp://node7:1", "tcp://away:2", "pid-77"):
+        core.add_sample(worker, EPOCH_NS + SECOND, {"worker_memory": 5e6})
+    trace = exported(opened(core, tmp_path), tmp_path)
+    paths = [trace.path(track) for track in trace.counters]
+    assert [path for path in paths if path[-1] == "memory"] == [
+        ["node7", "tcp://node7:1", "memory"],
+        ["unknown host", "tcp://away:2", "memory"],
+        ["node1", "pid-77", "memory"],
+    ]
+
+
 def test_names_of_any_bytes(tmp_path: Path) -> None:
     run = opened(hostile(), tmp_path)
     trace = exported(run, tmp_path)

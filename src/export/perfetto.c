@@ -36,6 +36,7 @@ enum {
     MOST_LANES_TRIED = 1000, /* a broken file may have all attempts at once */
     UNKNOWN_THREAD = -1,
     OTHER_TASKS = -2,
+    UNKNOWN_HOST = -2, /* ROAST_NO_STRING is the host of the client */
 };
 
 /* A track, and when its last slice ends. */
@@ -85,6 +86,7 @@ static uint64_t *value_of(struct writer *to, struct roast_key_table *table, uint
     return number < 0 ? NULL : (uint64_t *)table->values + number;
 }
 
+/* A process without a host was forked on that of the client. */
 static uint64_t track_of_host(struct writer *to, int32_t host)
 {
     const struct roast_run *run = to->trace.run;
@@ -331,9 +333,9 @@ static void put_task(struct writer *to, size_t i)
 
     if (to->joins.has_row[i] || time_ns <= 0)
         return;
-    struct lane *lane = find_lane(
-        to, worker.data ? track_of_worker(to, worker, ROAST_NO_STRING) : to->run,
-        OTHER_TASKS, time_ns);
+    struct lane *lane =
+        find_lane(to, worker.data ? track_of_worker(to, worker, UNKNOWN_HOST) : to->run,
+                  OTHER_TASKS, time_ns);
     if (!lane)
         return;
     if (is_slice)
@@ -507,16 +509,25 @@ enum {
     SAMPLE_VALUE,
 };
 
+/* A worker without attempts or sessions has a host only if it is a process of this one. */
+static uint64_t track_of_sampled(struct writer *to, struct roast_str worker)
+{
+    bool is_local = worker.size_bytes > 4 && memcmp(worker.data, "pid-", 4) == 0;
+
+    if (!worker.data)
+        return to->run;
+    return track_of_worker(to, worker, is_local ? ROAST_NO_STRING : UNKNOWN_HOST);
+}
+
 static void put_sample(struct writer *to, size_t row)
 {
     struct roast_str worker = roast_table_text(to->table, row, SAMPLE_WORKER);
     int64_t time_ns;
 
     if (row == 0 || !roast__str_equal(worker, to->worker))
-        to->counter = roast__packet_counter(
-            &to->packets,
-            worker.data ? track_of_worker(to, worker, ROAST_NO_STRING) : to->run,
-            sampled[to->series].name, sampled[to->series].unit);
+        to->counter =
+            roast__packet_counter(&to->packets, track_of_sampled(to, worker),
+                                  sampled[to->series].name, sampled[to->series].unit);
     to->worker = worker;
     if (roast_table_int(&time_ns, to->table, row, SAMPLE_TIME))
         put_value(to, to->counter, time_ns,
