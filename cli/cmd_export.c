@@ -16,7 +16,7 @@ static int list_formats(void)
         char names[64];
         (void)snprintf(names, sizeof(names), "%s%s%s", info->name,
                        *info->alias ? ", " : "", info->alias);
-        out_format("%-24s%s\n", names, info->text);
+        out_format("%-26s%s\n", names, info->text);
     }
     return CODE_OK;
 }
@@ -105,15 +105,14 @@ static int export(const struct arguments *args)
     };
     const struct roast_export_info *info =
         roast_export_info((enum roast_export_format)format);
-    if (info->by_python && options.path)
-        return python_export(args->operands[0], info->name, options.path,
-                             options.anonymise);
-    if (info->by_python)
+    if (info->by_python && !options.path)
         return fail(CODE_USAGE, "export",
                     "%s is a folder of files: it needs a path; -o names it",
                     info->name);
     int code = source_open(&source, args->operands[0]);
-    if (code == CODE_OK)
+    if (code == CODE_OK && info->by_python)
+        code = python_export(source.path, info->name, options.path, options.anonymise);
+    else if (code == CODE_OK)
         code = export_run(&source, (enum roast_export_format)format, &options);
     source_close(&source);
     return code;
@@ -121,7 +120,7 @@ static int export(const struct arguments *args)
 
 static const struct option options[] = {
     {"format", 'f', "FORMAT", "one of those that --list shows"},
-    {"output", 'o', "PATH", "file or folder; standard output if not given, or -"},
+    {"output", 'o', "PATH", "file or folder; standard output if not given"},
     {"label", 'l', "worker|file", "numbers of each of them too; may be repeated"},
     {"anonymise", 0, NULL, "numbered names in place of real ones"},
     {"list", 0, NULL, "the formats"},

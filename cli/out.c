@@ -30,10 +30,15 @@ void *need_memory(void *ptr, size_t size_bytes)
     return block;
 }
 
+static int first_errno; /* of writing large pieces */
+
 void out_bytes(struct roast_str text)
 {
-    if (text.size_bytes > 0)
-        (void)fwrite_unlocked(text.data, 1, text.size_bytes, stdout);
+    errno = 0;
+    if (text.size_bytes > 0 &&
+        fwrite_unlocked(text.data, 1, text.size_bytes, stdout) < text.size_bytes &&
+        first_errno == 0)
+        first_errno = errno;
 }
 
 void out_text(const char *text)
@@ -141,6 +146,7 @@ int out_finish(void)
     errno = 0;
     bool failed = fflush(stdout) != 0;
 
+    errno = first_errno ? first_errno : errno;
     failed = ferror(stdout) != 0 || failed;
     if (!failed)
         return CODE_OK;

@@ -79,7 +79,9 @@ class Prometheus:
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:
             if any(row["value"][1] == "1" for row in self._ask("up")):
-                return {_key(x["metric"]): float(x["value"][1]) for x in self._ask(query)}
+                return {
+                    _key(x["metric"]): float(x["value"][1]) for x in self._ask(query)
+                }
             time.sleep(0.1)
         log = (self._folder / "prometheus.log").read_text(errors="replace")
         raise TimeoutError(f"nothing was scraped: {log[-2000:]}")

@@ -95,12 +95,14 @@ def values_of(families):
     return found
 
 
-# ---- openmetrics -----------------------------------------------------------------------
+# ---- openmetrics ---------------------------------------------------------------------
 
 
 def test_every_metric_is_there_with_its_value(run, families):
     values = {
-        name: value for (name, labels), value in values_of(families).items() if not labels
+        name: value
+        for (name, labels), value in values_of(families).items()
+        if not labels
     }
     known = 0
     for row in run.table("metrics").rows():
@@ -124,7 +126,9 @@ def test_every_metric_is_there_with_its_value(run, families):
 def test_datasets_and_the_budget_are_there(run, families):
     values = values_of(families)
     chunks = [
-        value for (name, _), value in values.items() if name == "roast_dataset_num_chunks"
+        value
+        for (name, _), value in values.items()
+        if name == "roast_dataset_num_chunks"
     ]
     assert sum(chunks) == run.get_metrics()["num_chunks_processed"] == len(HOSTILE)
     assert len(chunks) == len(HOSTILE) + 1  # that of the failed chunk
@@ -218,7 +222,7 @@ def test_prometheus_scrapes_it(run, text, families, content_type, tmp_path):
         assert scraped[key] == pytest.approx(value, rel=1e-12), key
 
 
-# ---- tables ----------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------
 
 
 def test_json_is_that_of_the_report(run, tmp_path):
@@ -275,7 +279,7 @@ def test_pyarrow_reads_its_formats(run, kind, tmp_path):
         assert table.to_pydict() == pyarrow.table(run.table(name)).to_pydict()
 
 
-# ---- runs of other kinds ---------------------------------------------------------------
+# ---- runs of other kinds -------------------------------------------------------------
 
 
 def test_a_run_that_goes_on(tiny_file):
@@ -314,7 +318,8 @@ def test_to_prometheus_takes_runs_and_dicts(run, families, tmp_path):
     assert {key: wanted[key] for key in alone} == pytest.approx(alone)
 
 
-# ---- without names ---------------------------------------------------------------------
+# ---- without names -------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("kind", [name for name, _, _ in _core.export_formats()])
 def test_no_name_is_left(run, kind, tmp_path):
@@ -339,7 +344,7 @@ def test_numbers_stay(run):
     assert len(plain) == len(nameless)
 
 
-# ---- bad input -------------------------------------------------------------------------
+# ---- bad input -----------------------------------------------------------------------
 
 
 def test_unknown_formats(run):

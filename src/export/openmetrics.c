@@ -3,7 +3,7 @@
  *
  *     # TYPE roast_event_rate_wall_hertz gauge
  *     # UNIT roast_event_rate_wall_hertz hertz
- *     # HELP roast_event_rate_wall_hertz E / T / 1e3 (exact)
+ *     # HELP roast_event_rate_wall_hertz event_rate_wall_khz: E / T / 1e3 (exact)
  *     roast_event_rate_wall_hertz 80
  *
  * All are gauges: they describe one run, and the next one begins anew. So readers of
@@ -98,7 +98,7 @@ static void put(struct roast__export *in, const char *text)
 
 /* Help is our own text, in which only quotes may need an escape, in one of the formats. */
 static void begin_family(struct roast__export *in, const char *name,
-                         const struct unit *unit, const char *const help[2])
+                         const struct unit *unit, const char *const help[3])
 {
     put(in, "# TYPE ");
     put(in, name);
@@ -113,7 +113,7 @@ static void begin_family(struct roast__export *in, const char *name,
     put(in, "# HELP ");
     put(in, name);
     put(in, " ");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         for (const char *at = help[i]; *at; at++)
             roast__export_put(in, *at == '"' ? "'" : at, 1);
     }
@@ -168,7 +168,7 @@ void roast__export_values(struct roast__export *in,
         const struct roast_metric_info *info = roast_metric_info(metric);
         const struct unit *unit = find_unit(info->unit);
         int same = 0;
-        char kind[32];
+        char help[NAME_BYTES], kind[32];
         make_name(names[i], "", info->name, unit);
         while (strcmp(names[same], names[i]) != 0 || (same < i && !values->known[same]))
             same++;
@@ -176,7 +176,9 @@ void roast__export_values(struct roast__export *in,
             continue;
         (void)snprintf(kind, sizeof(kind), " (%s)",
                        roast_metric_kind_name(roast_metric_kind(values, metric)));
-        begin_family(in, names[i], unit, (const char *const[2]){info->formula, kind});
+        (void)snprintf(help, sizeof(help), "%s: ", info->name);
+        begin_family(in, names[i], unit,
+                     (const char *const[3]){help, info->formula, kind});
         put(in, names[i]);
         put_value(in, unit, values->value[i]);
     }
@@ -262,7 +264,8 @@ static void put_families(struct roast__export *in, const struct group *group,
         make_name(family.name, group->name, column->name, unit);
         (void)snprintf(of, sizeof(of), "; of %s",
                        roast_table_description(group->table));
-        begin_family(in, family.name, unit, (const char *const[2]){column->text, of});
+        begin_family(in, family.name, unit,
+                     (const char *const[3]){column->text, of, ""});
         for (size_t row = 0; row < roast_table_rows(table); row++)
             put_sample(in, &family, row, i);
     }
@@ -277,7 +280,7 @@ static void put_family(struct roast__export *in, const struct group *group,
 
     make_name(family.name, group->name, "", unit);
     begin_family(in, family.name, unit,
-                 (const char *const[2]){roast_table_description(group->table), ""});
+                 (const char *const[3]){roast_table_description(group->table), "", ""});
     for (size_t row = 0; row < roast_table_rows(table); row++)
         for (size_t i = 0; i < roast_table_width(table); i++)
             if (is_quantity(roast_table_column(table, i)))
@@ -330,7 +333,7 @@ static void put_time(struct roast__export *in, const char *name, int64_t time_ns
     if (time_ns <= 0)
         return;
     make_name(full, "run", name, unit);
-    begin_family(in, full, unit, (const char *const[2]){help, ", since 1970"});
+    begin_family(in, full, unit, (const char *const[3]){help, ", since 1970", ""});
     put(in, full);
     put_value(in, unit, roast_epoch_seconds(time_ns));
 }
@@ -343,7 +346,7 @@ static void put_run(struct roast__export *in)
     struct roast_span span = roast_run_span(in->run);
 
     begin_family(in, "roast_run_info", find_unit(""),
-                 (const char *const[2]){"what ran, and with what", ""});
+                 (const char *const[3]){"what ran, and with what", "", ""});
     put(in, "roast_run_info");
     put_label(in, "{", "state", roast_table_text(state, 0, ROAST_COL_run_state_state));
     put_note(in, ROAST_NOTES_run, "id", "run_id");
@@ -361,7 +364,7 @@ static void put_run(struct roast__export *in)
     if (roast_run_labels(in->run, (char[1]){0}, 1) == 0)
         return;
     begin_family(in, "roast_run_label", find_unit(""),
-                 (const char *const[2]){"a label that the user gave", ""});
+                 (const char *const[3]){"a label that the user gave", "", ""});
     roast_run_notes(in->run, ROAST_NOTES_label, put_user_label, in);
 }
 

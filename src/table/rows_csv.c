@@ -43,10 +43,13 @@ static void put_text(struct roast_row_writer *writer, struct roast_str text)
     roast__put(&writer->out, quoted ? "\"" : "");
     if (first < size && data[first] != '\0' && strchr("=+-@", data[first]))
         roast__put(&writer->out, "'");
-    for (size_t i = 0; i < size; i++) {
-        roast__buf_put(&writer->out, &data[i], 1);
-        if (data[i] == '"')
-            roast__put(&writer->out, "\"");
+    while (size > 0) {
+        const char *quote = memchr(data, '"', size);
+        size_t piece = quote ? (size_t)(quote - data) + 1 : size;
+        roast__buf_put(&writer->out, data, piece);
+        roast__put(&writer->out, quote ? "\"" : "");
+        data += piece;
+        size -= piece;
     }
     roast__put(&writer->out, quoted ? "\"" : "");
 }

@@ -21,8 +21,8 @@ def to_prometheus(metrics_or_run: Mapping[str, Any] | Run | MetricsCollector) ->
     from roastcoffea.metrics import Metrics
 
     given = metrics_or_run
-    run = given._run if isinstance(given, Metrics) else getattr(given, "run", None)
-    if run is not None:
-        text: str = run.to_prometheus()
-        return text
+    if not isinstance(given, Mapping):
+        return given.run.to_prometheus()
+    if isinstance(given, Metrics):
+        return given._run.to_prometheus()
     return _core.openmetrics(given if isinstance(given, dict) else dict(given))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -18,13 +19,13 @@ from roastcoffea.export.import_command import FAILED, UNREADABLE, fail, reason
 
 
 def write_columns(core: _core.Run, kind: str, folder: Path) -> None:
-    """Write ``parquet`` or ``arrow`` to a new folder, which appears when it is whole."""
+    """Write ``parquet`` or ``arrow`` to a new folder, whole or not at all."""
     try:
         import pyarrow
     except ImportError as error:
         raise ImportError(f"{kind} needs pyarrow: pip install pyarrow") from error
     if os.path.lexists(folder):
-        raise FileExistsError(f"{folder} exists: choose another name")
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
     temporary = folder.with_name(f".{folder.name}.saving-{secrets.token_hex(8)}")
     temporary.mkdir()
     try:
@@ -61,7 +62,7 @@ def main(arguments: list[str]) -> int:
     try:
         run.export(kind, folder, anonymise=arguments[0] == "--anonymise")
     except (OSError, ImportError, MemoryError, _probe.RoastError) as error:
-        why = reason(error).removeprefix(f"{folder}: ")
+        why = getattr(error, "strerror", None) or reason(error)
         return fail(FAILED, folder, f"{why}; nothing was written")
     return 0
 
