@@ -23,6 +23,13 @@ static inline bool roast__str_is(struct roast_str str, const char *text)
     return roast__str_equal(str, roast_str_of(text));
 }
 
+static inline bool roast__str_begins(struct roast_str str, const char *text)
+{
+    size_t size = strlen(text);
+
+    return str.size_bytes >= size && memcmp(str.data, text, size) == 0;
+}
+
 /* By bytes, a prefix first: negative, 0 or positive, as qsort() needs it. */
 static inline int roast__str_compare(struct roast_str a, struct roast_str b)
 {

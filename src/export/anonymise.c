@@ -67,26 +67,26 @@ static const unsigned char entry_roles[ROAST_ENTRY_END][4] = {
 /* Of notes; a name ending in a point stands for all that begin with it. What is not here
  * is left out. */
 static const struct {
-    enum roast_note_group group;
     const char *name; /* NULL: all */
+    enum roast_note_group group;
     enum role role;
 } note_roles[] = {
-    {ROAST_NOTES_run, "id", KEPT},
-    {ROAST_NOTES_run, "processor", PROCESSOR},
-    {ROAST_NOTES_run, "executor", KEPT},
-    {ROAST_NOTES_run, "failure", FAILURE},
-    {ROAST_NOTES_run, "why_off", KEPT},
-    {ROAST_NOTES_run, "partial", KEPT},
-    {ROAST_NOTES_label, NULL, LABEL_TEXT},
-    {ROAST_NOTES_provenance, "version.", KEPT},
-    {ROAST_NOTES_provenance, "platform", KEPT},
-    {ROAST_NOTES_provenance, "client", KEPT},
-    {ROAST_NOTES_provenance, "worker_tracking", KEPT},
-    {ROAST_NOTES_provenance, "runner.chunksize", KEPT},
-    {ROAST_NOTES_provenance, "runner.maxchunks", KEPT},
-    {ROAST_NOTES_death, NULL, KEPT},
-    {ROAST_NOTES_unknowable, NULL, KEPT},
-    {ROAST_NOTES_call, NULL, CALL},
+    {"id", ROAST_NOTES_run, KEPT},
+    {"processor", ROAST_NOTES_run, PROCESSOR},
+    {"executor", ROAST_NOTES_run, KEPT},
+    {"failure", ROAST_NOTES_run, FAILURE},
+    {"why_off", ROAST_NOTES_run, KEPT},
+    {"partial", ROAST_NOTES_run, KEPT},
+    {NULL, ROAST_NOTES_label, LABEL_TEXT},
+    {"version.", ROAST_NOTES_provenance, KEPT},
+    {"platform", ROAST_NOTES_provenance, KEPT},
+    {"client", ROAST_NOTES_provenance, KEPT},
+    {"worker_tracking", ROAST_NOTES_provenance, KEPT},
+    {"runner.chunksize", ROAST_NOTES_provenance, KEPT},
+    {"runner.maxchunks", ROAST_NOTES_provenance, KEPT},
+    {NULL, ROAST_NOTES_death, KEPT},
+    {NULL, ROAST_NOTES_unknowable, KEPT},
+    {NULL, ROAST_NOTES_call, CALL},
 };
 
 enum { TOKEN_BYTES = 80, TOKENS = 8 };
@@ -130,39 +130,44 @@ static bool consists_of(struct roast_str text, const char *characters)
 {
     size_t i = 0;
 
-    while (i < text.size_bytes && memchr(characters, text.data[i], strlen(characters)))
+    while (i < text.size_bytes && text.data[i] != '\0' &&
+           strchr(characters, text.data[i]))
         i++;
     return i > 0 && i == text.size_bytes;
 }
 
-/* Of an address like tcp://10.0.0.7:4321 only the host is replaced. A process of the
- * client's machine is called after its number, which says nothing. */
+/* Of an address like tcp://10.0.0.7:4321 only the host is replaced; absent: it is none. */
+static struct roast_str address_token(struct anonymiser *own, struct roast_str name)
+{
+    static const char *const schemes[] = {"tcp", "tls", "ws", "wss", "ucx", NULL};
+    struct roast_str scheme = roast__fileset_next(&name, ':');
+    const char *colon = name.data ? memrchr(name.data, ':', name.size_bytes) : NULL;
+
+    if (!colon || !roast__str_begins(name, "//") ||
+        !roast__str_is_one_of(scheme, schemes))
+        return absent;
+    struct roast_str host = {name.data + 2, (size_t)(colon - name.data) - 2};
+    struct roast_str port = {colon + 1, name.size_bytes - host.size_bytes - 3};
+    if (!consists_of(port, "0123456789") || port.size_bytes > 5)
+        return absent;
+    host = token(own, HOST, host);
+    char *room = own->tokens[own->next_token++ % TOKENS];
+    int size = snprintf(room, TOKEN_BYTES, "%.*s://%.*s:%.*s", (int)scheme.size_bytes,
+                        scheme.data, (int)host.size_bytes, host.data,
+                        (int)port.size_bytes, port.data);
+    return (struct roast_str){room, (size_t)size};
+}
+
+/* A process of the client's machine is called after its number, which says nothing. */
 static struct roast_str worker_token(struct anonymiser *own, struct roast_str name)
 {
-    struct roast_str rest = name;
-    struct roast_str scheme = roast__fileset_next(&rest, ':');
-    const char *colon = rest.data ? memrchr(rest.data, ':', rest.size_bytes) : NULL;
+    struct roast_str address = address_token(own, name);
 
-    if (name.size_bytes > 4 && memcmp(name.data, "pid-", 4) == 0 &&
+    if (roast__str_begins(name, "pid-") &&
         consists_of((struct roast_str){name.data + 4, name.size_bytes - 4},
                     "0123456789-"))
         return name;
-    if (colon && colon > rest.data + 2 && memcmp(rest.data, "//", 2) == 0 &&
-        scheme.size_bytes <= 8) {
-        const char *end = rest.data + rest.size_bytes;
-        struct roast_str port = {colon + 1, (size_t)(end - colon) - 1};
-        struct roast_str host = {rest.data + 2, (size_t)(colon - rest.data) - 2};
-        if (consists_of(port, "0123456789") && port.size_bytes <= 5) {
-            host = token(own, HOST, host);
-            char *room = own->tokens[own->next_token++ % TOKENS];
-            int size =
-                snprintf(room, TOKEN_BYTES, "%.*s://%.*s:%.*s", (int)scheme.size_bytes,
-                         scheme.data, (int)host.size_bytes, host.data,
-                         (int)port.size_bytes, port.data);
-            return (struct roast_str){room, (size_t)size};
-        }
-    }
-    return token(own, WORKER, name);
+    return address.data ? address : token(own, WORKER, name);
 }
 
 /* What coffea calls its own tasks is kept: kinds of tasks follow from it. */
@@ -178,11 +183,9 @@ static struct roast_str processor_token(struct anonymiser *own, struct roast_str
 static struct roast_str leave_reason(struct roast_str reason)
 {
     for (int i = 0; i < ROAST_LEAVE_COUNT; i++) {
-        struct roast_str known =
-            roast_str_of(roast_leave_reason_info((enum roast_leave_reason)i)->text);
-        if (reason.size_bytes >= known.size_bytes &&
-            memcmp(reason.data, known.data, known.size_bytes) == 0)
-            return known;
+        const char *known = roast_leave_reason_info((enum roast_leave_reason)i)->text;
+        if (roast__str_begins(reason, known))
+            return roast_str_of(known);
     }
     return absent;
 }
@@ -225,14 +228,16 @@ static void rewrite_line(struct anonymiser *own, struct roast_str line)
 {
     struct roast_str rest = line;
     struct roast_str kind = roast__fileset_next(&rest, '\t');
+    static const char *const kept[] = {"run",      "postprocess", "maxchunks", "part",
+                                       "reruns",   "inexact",     "items",     "in",
+                                       "unlisted", "records",     "unknown",   NULL};
     bool is_file = roast__str_is(kind, "file");
     enum role role = is_file                            ? SOURCE_FILE
                      : roast__str_is(kind, "dataset")   ? DATASET
                      : roast__str_is(kind, "processor") ? PROCESSOR
                                                         : KEPT;
 
-    if (roast__str_is(kind, "usermeta") || roast__str_is(kind, "preload") ||
-        roast__str_is(kind, "other"))
+    if (role == KEPT && !roast__str_is_one_of(kind, kept))
         return;
     if (own->text.size_bytes > 0)
         roast__buf_put(&own->text, "\n", 1);
@@ -265,12 +270,9 @@ static struct roast_str rewrite_call(struct anonymiser *own, struct roast_str te
 
 static bool is_note(const char *known, struct roast_str name)
 {
-    size_t size = known ? strlen(known) : 0;
-
     if (!known || roast__str_is(name, known))
         return true;
-    return known[size - 1] == '.' && name.size_bytes > size &&
-           memcmp(name.data, known, size) == 0;
+    return known[strlen(known) - 1] == '.' && roast__str_begins(name, known);
 }
 
 static enum role role_of_note(enum roast_note_group group, struct roast_str name)
@@ -411,11 +413,8 @@ static bool keep_numbers(struct anonymiser *own, struct roast_values *out,
 static struct roast_str message_without_names(struct roast_str message)
 {
     static const char zlib[] = "Error -";
-    size_t size = sizeof(zlib) - 1;
 
-    if (message.size_bytes < size || memcmp(message.data, zlib, size) != 0)
-        return absent;
-    return (struct roast_str){message.data, size};
+    return roast__str_begins(message, zlib) ? roast_str_of(zlib) : absent;
 }
 
 static void rewrite_record(void *context, roast_record *rec)

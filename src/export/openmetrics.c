@@ -192,27 +192,27 @@ enum wanted { ALWAYS, BY_WORKER, BY_FILE };
  * of a label and have one unit. */
 static const struct group {
     enum roast_table_id table;
+    enum wanted wanted;
     const char *name;
     const char *of_row;    /* label of the first column; NULL: there is one row */
     const char *of_column; /* label of the others; NULL: families */
-    enum wanted wanted;
 } groups[] = {
-    {ROAST_TABLE_run_state, "run", NULL, NULL, ALWAYS},
-    {ROAST_TABLE_wall_account, "wall", NULL, "phase", ALWAYS},
-    {ROAST_TABLE_budget, "budget", NULL, "slice", ALWAYS},
-    {ROAST_TABLE_budget_by_phase, "phase_budget", "phase", "slice", ALWAYS},
-    {ROAST_TABLE_ladder, "ladder", NULL, "slice", ALWAYS},
-    {ROAST_TABLE_chunk_split, "chunk_split", NULL, "state", ALWAYS},
-    {ROAST_TABLE_tail, "tail", NULL, NULL, ALWAYS},
-    {ROAST_TABLE_ramp_up, "ramp_up", NULL, NULL, ALWAYS},
-    {ROAST_TABLE_tasks_by_kind, "tasks", "kind", NULL, ALWAYS},
-    {ROAST_TABLE_findings, "finding", "finding", NULL, ALWAYS},
-    {ROAST_TABLE_losses, "losses", "loss", NULL, ALWAYS},
-    {ROAST_TABLE_datasets, "dataset", "dataset", NULL, ALWAYS},
-    {ROAST_TABLE_budget_by_dataset, "dataset_budget", "dataset", "slice", ALWAYS},
-    {ROAST_TABLE_per_worker, "worker", "worker", NULL, BY_WORKER},
-    {ROAST_TABLE_budget_by_worker, "worker_budget", "worker", "slice", BY_WORKER},
-    {ROAST_TABLE_per_file, "file", "file", NULL, BY_FILE},
+    {ROAST_TABLE_run_state, ALWAYS, "run", NULL, NULL},
+    {ROAST_TABLE_wall_account, ALWAYS, "wall", NULL, "phase"},
+    {ROAST_TABLE_budget, ALWAYS, "budget", NULL, "slice"},
+    {ROAST_TABLE_budget_by_phase, ALWAYS, "phase_budget", "phase", "slice"},
+    {ROAST_TABLE_ladder, ALWAYS, "ladder", NULL, "slice"},
+    {ROAST_TABLE_chunk_split, ALWAYS, "chunk_split", NULL, "state"},
+    {ROAST_TABLE_tail, ALWAYS, "tail", NULL, NULL},
+    {ROAST_TABLE_ramp_up, ALWAYS, "ramp_up", NULL, NULL},
+    {ROAST_TABLE_tasks_by_kind, ALWAYS, "tasks", "kind", NULL},
+    {ROAST_TABLE_findings, ALWAYS, "finding", "finding", NULL},
+    {ROAST_TABLE_losses, ALWAYS, "losses", "loss", NULL},
+    {ROAST_TABLE_datasets, ALWAYS, "dataset", "dataset", NULL},
+    {ROAST_TABLE_budget_by_dataset, ALWAYS, "dataset_budget", "dataset", "slice"},
+    {ROAST_TABLE_per_worker, BY_WORKER, "worker", "worker", NULL},
+    {ROAST_TABLE_budget_by_worker, BY_WORKER, "worker_budget", "worker", "slice"},
+    {ROAST_TABLE_per_file, BY_FILE, "file", "file", NULL},
 };
 
 static bool is_quantity(const struct roast_table_column *column)

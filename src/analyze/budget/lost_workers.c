@@ -17,6 +17,7 @@
 #include "analyze/recorded.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 /* A lost attempt, or one whose result was lost. */
 struct lost_attempt {
@@ -101,20 +102,14 @@ static bool find_lost_attempts(struct lost_attempts *lost,
 
 /* ---- one worker ------------------------------------------------------------------ */
 
-static bool begins_with(struct roast_str text, const char *words)
-{
-    size_t size = strlen(words);
-
-    return text.size_bytes >= size && memcmp(text.data, words, size) == 0;
-}
-
 /* Whether its end was requested. A nanny that stops a worker for its memory may report it
  * as expected. */
 static bool is_requested(const struct roast_worker_session *session,
                          struct roast_str reason)
 {
     return session->expected &&
-           !begins_with(reason, roast_leave_reason_info(ROAST_LEAVE_memory)->text);
+           !roast__str_begins(reason,
+                              roast_leave_reason_info(ROAST_LEAVE_memory)->text);
 }
 
 static const char *leave_reason(const struct roast_worker_session *session,
@@ -123,7 +118,7 @@ static const char *leave_reason(const struct roast_worker_session *session,
     enum roast_leave_reason known = 0;
 
     while (known < ROAST_LEAVE_COUNT &&
-           !begins_with(reason, roast_leave_reason_info(known)->text))
+           !roast__str_begins(reason, roast_leave_reason_info(known)->text))
         known++;
     if (is_requested(session, reason))
         return roast_leave_reason_info(ROAST_LEAVE_retired)->ended;
