@@ -4,8 +4,7 @@
 #define ROAST_TESTS_FUZZ_FUZZ_RUNS_H
 
 #include "record_checks.h"
-#include "roast/analyze.h"
-#include "roast/run.h"
+#include "roast/export.h"
 
 static inline void read_tables(roast_run *run, const roast_summary *summary)
 {
@@ -35,6 +34,25 @@ static inline void read_chunks(roast_run *run)
     roast_chunk_list_release(&list);
 }
 
+static inline void count_bytes(void *context, const void *bytes, size_t size_bytes)
+{
+    (void)bytes;
+    *(size_t *)context += size_bytes;
+}
+
+static inline void export_nameless(roast_run *run)
+{
+    size_t size_bytes = 0;
+    const struct roast_export_options options = {.put = count_bytes,
+                                                 .context = &size_bytes,
+                                                 .by_worker = true,
+                                                 .by_file = true,
+                                                 .anonymise = true};
+
+    if (roast_export(run, NULL, ROAST_EXPORT_OPENMETRICS, &options, NULL) == 0)
+        PROMISE(size_bytes > 0);
+}
+
 static inline void read_whole_run(roast_run *run)
 {
     struct roast_tracking tracking;
@@ -46,6 +64,7 @@ static inline void read_whole_run(roast_run *run)
         read_tables(run, summary);
     roast_summary_free(summary);
     read_chunks(run);
+    export_nameless(run);
     if (roast_run_tracking(run, &tracking, NULL) == 0)
         roast_tracking_release(&tracking);
 }
