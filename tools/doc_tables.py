@@ -219,6 +219,7 @@ DOCUMENTS = {
         "chunks": level("chunks"),
         "inside": level("inside"),
         "fine": level("fine"),
+        "system": level("system"),
         "efficiency": level("efficiency"),
         "slices": plain("budget_slices.def", "slice", "shown as", "meaning"),
         "series": Table("series.def", ("key in tracking_data", "unit"), (1, 3)),
