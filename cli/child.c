@@ -17,25 +17,38 @@
 static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                 SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
 
+/* What would end this program, or hide the ends of children, is changed; the command has
+ * it as it was. */
+static const struct {
+    int number;
+    void (*here)(int);
+} changed[CHILD_CHANGED] = {
+    {SIGCHLD, SIG_DFL}, /* if ignored, children could not be waited for */
+    {SIGPIPE, SIG_IGN}, /* nothing reads the summary */
+    {SIGXFSZ, SIG_IGN}, /* a file becomes larger than is allowed */
+};
+
 void child_prepare(struct child *child)
 {
-    const struct sigaction normal = {.sa_handler = SIG_DFL};
-
     (void)sigemptyset(&child->taken);
     (void)sigaddset(&child->taken, SIGCHLD);
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
         (void)sigaddset(&child->taken, passed_on[i]);
     (void)sigprocmask(SIG_BLOCK, &child->taken, &child->mask);
-    /* where it was ignored, children could not be waited for */
-    (void)sigaction(SIGCHLD, &normal, &child->at_end_of_child);
+    for (int i = 0; i < CHILD_CHANGED; i++) {
+        const struct sigaction here = {.sa_handler = changed[i].here};
+        (void)sigaction(changed[i].number, &here, &child->before[i]);
+        if (changed[i].number == SIGPIPE) /* main() has changed it */
+            child->before[i].sa_handler = sigpipe_at_start;
+    }
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* since Linux 3.4 */
 }
 
 /* In the child: becomes the command, or reports why it cannot. */
 static _Noreturn void become(const struct child *child, char **argv, int report)
 {
-    (void)sigaction(SIGCHLD, &child->at_end_of_child, NULL);
-    (void)signal(SIGPIPE, sigpipe_at_start);
+    for (int i = 0; i < CHILD_CHANGED; i++)
+        (void)sigaction(changed[i].number, &child->before[i], NULL);
     (void)sigprocmask(SIG_SETMASK, &child->mask, NULL);
     (void)execvp(argv[0], argv);
     int error = errno;

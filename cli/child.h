@@ -10,11 +10,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum { CHILD_CHANGED = 3 };
+
 struct child {
     pid_t pid;
     sigset_t taken; /* signals that child_wait() takes */
     sigset_t mask;  /* blocked before */
-    struct sigaction at_end_of_child;
+    struct sigaction before[CHILD_CHANGED];
 };
 
 /* Before anything else: signals that would end this program wait from now on, and

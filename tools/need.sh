@@ -81,6 +81,7 @@ int main(void) { return 0; }'
             need binutils has nm
             need libcmocka-dev has_cmocka
             need sqlite3 has sqlite3
+            need time has /usr/bin/time
             ;;
         lint)
             need clang has clang
