@@ -29,9 +29,12 @@ const struct command cmd_run = {
     .operands = "SCRIPT ... | -- COMMAND ...",
     .summary = "run a Python script or any command and measure it, unchanged",
     .help =
-        "A script is started by \"python -m roastcoffea run\" with the Python that this\n"
-        "program was installed for: of a coffea analysis all is measured. So is one of\n"
-        "\"-- python SCRIPT\", with that Python. Of any other command CPU, memory, I/O\n"
+        "A script is started by \"python -m roastcoffea run\" with the Python that "
+        "this\n"
+        "program was installed for: of a coffea analysis all is measured. So is one "
+        "of\n"
+        "\"-- python SCRIPT\", with that Python. Of any other command CPU, memory, "
+        "I/O\n"
         "and what the system counted are measured, without Python. The exit code is\n"
         "that of the script or command; a signal that ended it ends roast too.\n",
     .options = options,

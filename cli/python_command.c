@@ -83,8 +83,8 @@ static bool find_program(char out[PATH_MAX], const char *name)
     if (strchr(name, '/'))
         return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX;
     for (; path && *path; path += strcspn(path, ":"), path += *path == ':') {
-        int size = snprintf(out, PATH_MAX, "%.*s/%s", (int)strcspn(path, ":"), path,
-                            name);
+        int size =
+            snprintf(out, PATH_MAX, "%.*s/%s", (int)strcspn(path, ":"), path, name);
         if (size < PATH_MAX && access(out, X_OK) == 0)
             return true;
     }
@@ -173,8 +173,8 @@ void exec_python_command(const struct arguments *args)
         return;
     char **argv = new_words(args);
     if (!has_package(operands, &work, argv)) {
-        note(operands[0], "it has no roastcoffea " ROAST_VERSION
-                          ": measured as any other program");
+        note(operands[0],
+             "it has no roastcoffea " ROAST_VERSION ": measured as any other program");
         if (work.cut)
             *work.cut = work.flag[1];
     } else {

@@ -99,7 +99,8 @@ static void open_live(struct measured *measured, const char *dir)
         if (access(live, F_OK) != 0) /* else another run was quicker */
             break;
     }
-    note(dir, "%s; the run is not written", *err.message ? err.message : "no free name");
+    note(dir, "%s; the run is not written",
+         *err.message ? err.message : "no free name");
 }
 
 /* ---- what is known before -------------------------------------------------------- */

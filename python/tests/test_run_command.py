@@ -130,7 +130,7 @@ def test_what_it_has_not_has_a_reason(storm):
     assert metrics["num_chunks"]["why"] == "a command was run, no coffea analysis"
     assert metrics["command_exit_code"]["value"] == 0
     pss, rss = metrics["command_peak_pss_bytes"], metrics["peak_memory_bytes"]
-    assert pss["value"] is None or 0 < pss["value"]
+    assert pss["value"] is None or pss["value"] > 0
     assert metrics["command_monitor_seconds"]["value"] > 0
     assert rss["value"] > 0
 
@@ -185,7 +185,9 @@ def test_cpu_time_is_that_of_the_control_group(group, tmp_path):
     folder, seconds = group
     enter = f"echo $$ >{folder}/cgroup.procs\n"
     script = enter + textwrap.dedent(ORPHAN) + textwrap.dedent(STORM)
-    code, _, errors = run("sh", "-c", script, options=["-q", "-o", "runs"], cwd=tmp_path)
+    code, _, errors = run(
+        "sh", "-c", script, options=["-q", "-o", "runs"], cwd=tmp_path
+    )
     assert (code, errors) == (0, "")
     ours = values(file_in(tmp_path / "runs"))
     assert ours["command_cpu_seconds"] == pytest.approx(seconds(), rel=0.02)
@@ -193,7 +195,9 @@ def test_cpu_time_is_that_of_the_control_group(group, tmp_path):
 
 def test_an_orphan_counts_when_it_has_ended(tmp_path):
     script = textwrap.dedent(ORPHAN) + "times >times.txt\n"
-    code, _, errors = run("sh", "-c", script, options=["-q", "-o", "runs"], cwd=tmp_path)
+    code, _, errors = run(
+        "sh", "-c", script, options=["-q", "-o", "runs"], cwd=tmp_path
+    )
     assert (code, errors) == (0, "")
     known = (tmp_path / "times.txt").read_text()  # of all but the orphan
     minutes = re.findall(r"(\d+)m([\d.]+)s", known)
@@ -405,8 +409,7 @@ def test_a_full_disk_costs_the_file_alone(tmp_path):
     done = subprocess.run(
         ["sh", "-c", script],
         cwd=tmp_path,
-        env=ENVIRONMENT
-        | {"PATH": f"{Path(program()).parent}:{os.environ['PATH']}"},
+        env=ENVIRONMENT | {"PATH": f"{Path(program()).parent}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=60,
@@ -469,7 +472,7 @@ def test_python_is_measured_and_sees_what_it_saw(words, scripts, tmp_path):
 def test_python_is_known_by_its_name(scripts, tmp_path):
     folder, _ = scripts
     link = tmp_path / "other-name"
-    link.write_text(f"#!/bin/sh\nexec {sys.executable} \"$@\"\n")
+    link.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     link.chmod(0o755)
     status, out, _ = run(link, "-c", "print(1)", options=["-q"], cwd=folder)
     assert (status, out) == (0, "1\n")  # a script of sh: any program
@@ -495,21 +498,45 @@ def test_python_without_our_package_is_any_program(tmp_path):
 @pytest.mark.parametrize("words", [["--version"], ["-h"], ["-"], ["-c"]])
 def test_python_that_runs_no_script_is_any_program(words, tmp_path):
     words = [sys.executable, *words]
-    plain = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    plain = subprocess.run(
+        words, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     found = run(*words, options=["-q"], cwd=tmp_path, stdin=subprocess.DEVNULL)
     assert found == (plain.returncode, plain.stdout, plain.stderr)
 
 
 def test_a_module_that_does_not_exist_ends_as_in_python(tmp_path):
-    status, out, errors = run(sys.executable, "-m", "no.such", options=["-q"], cwd=tmp_path)
+    status, out, errors = run(
+        sys.executable, "-m", "no.such", options=["-q"], cwd=tmp_path
+    )
     assert (status, out) == (1, "")
     assert errors.endswith("error: No module named 'no'\n")
 
 
 def test_the_module_runs_commands_too(tmp_path):
     shutil.copy(shutil.which("true"), tmp_path / "mine")
-    words = [sys.executable, "-m", "roastcoffea", "run", "-q", "--", "sh", "-c", "exit 3"]
+    words = [
+        sys.executable,
+        "-m",
+        "roastcoffea",
+        "run",
+        "-q",
+        "--",
+        "sh",
+        "-c",
+        "exit 3",
+    ]
     assert subprocess.run(words, cwd=tmp_path).returncode == 3
-    words = [sys.executable, "-m", "roastcoffea", "run", "-q", "-o", "runs", "--", "./mine"]
+    words = [
+        sys.executable,
+        "-m",
+        "roastcoffea",
+        "run",
+        "-q",
+        "-o",
+        "runs",
+        "--",
+        "./mine",
+    ]
     assert subprocess.run(words, cwd=tmp_path).returncode == 0
     assert values(file_in(tmp_path / "runs"))["command_exit_code"] == 0

@@ -181,7 +181,8 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_SPANS:
         return roast__without_spans(ctx);
     case NEED_COMMAND:
-        return roast__run_is_command(run) ? NULL : "only of commands: roast run -- COMMAND";
+        return roast__run_is_command(run) ? NULL
+                                          : "only of commands: roast run -- COMMAND";
     }
     return NULL;
 }

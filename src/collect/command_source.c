@@ -64,6 +64,15 @@ struct command {
 
 /* ---- sums so far: a poll may lack a process that has just ended ------------------- */
 
+/* The live file gets what has changed. */
+static void set_fact(const struct command *command, enum roast_fact fact, double value)
+{
+    double known;
+
+    if (!roast_run_fact(command->run, fact, &known) || known != value)
+        roast_run_set_fact(command->run, fact, value);
+}
+
 static double system_seconds(const struct rusage *usage)
 {
     return (double)usage->ru_stime.tv_sec + (double)usage->ru_stime.tv_usec / 1e6;
@@ -75,17 +84,16 @@ static void set_usage_facts(struct command *command)
 {
     struct rusage children, own;
 
-    if (getrusage(RUSAGE_CHILDREN, &children) != 0 ||
-        getrusage(RUSAGE_SELF, &own) != 0)
+    if (getrusage(RUSAGE_CHILDREN, &children) != 0 || getrusage(RUSAGE_SELF, &own) != 0)
         return;
     double peak_bytes = (double)children.ru_maxrss * 1024;
     if (children.ru_maxrss > own.ru_maxrss && peak_bytes > command->peak_process_bytes)
         command->peak_process_bytes = peak_bytes;
     if (command->peak_process_bytes > 0)
-        roast_run_set_fact(command->run, ROAST_FACT_command_peak_process_bytes,
-                           command->peak_process_bytes);
-    roast_run_set_fact(command->run, ROAST_FACT_command_system_seconds,
-                       system_seconds(&children) - command->system_before_s);
+        set_fact(command, ROAST_FACT_command_peak_process_bytes,
+                 command->peak_process_bytes);
+    set_fact(command, ROAST_FACT_command_system_seconds,
+             system_seconds(&children) - command->system_before_s);
 }
 
 static void raise_sum(uint64_t *sum, uint64_t ended, uint64_t before, uint64_t living)
@@ -102,20 +110,18 @@ static void set_io_facts(struct command *command, const struct roast_procio *end
     struct roast_procio *io = &command->totals.io;
 
     raise_sum(&io->rchar_bytes, ended->rchar_bytes, before->rchar_bytes,
-          living->rchar_bytes);
+              living->rchar_bytes);
     raise_sum(&io->wchar_bytes, ended->wchar_bytes, before->wchar_bytes,
-          living->wchar_bytes);
-    raise_sum(&io->read_bytes, ended->read_bytes, before->read_bytes, living->read_bytes);
+              living->wchar_bytes);
+    raise_sum(&io->read_bytes, ended->read_bytes, before->read_bytes,
+              living->read_bytes);
     raise_sum(&io->write_bytes, ended->write_bytes, before->write_bytes,
-          living->write_bytes);
-    roast_run_set_fact(command->run, ROAST_FACT_command_read_bytes,
-                       (double)io->rchar_bytes);
-    roast_run_set_fact(command->run, ROAST_FACT_command_written_bytes,
-                       (double)io->wchar_bytes);
-    roast_run_set_fact(command->run, ROAST_FACT_command_storage_read_bytes,
-                       (double)io->read_bytes);
-    roast_run_set_fact(command->run, ROAST_FACT_command_storage_written_bytes,
-                       (double)io->write_bytes);
+              living->write_bytes);
+    set_fact(command, ROAST_FACT_command_read_bytes, (double)io->rchar_bytes);
+    set_fact(command, ROAST_FACT_command_written_bytes, (double)io->wchar_bytes);
+    set_fact(command, ROAST_FACT_command_storage_read_bytes, (double)io->read_bytes);
+    set_fact(command, ROAST_FACT_command_storage_written_bytes,
+             (double)io->write_bytes);
 }
 
 /* ---- a poll ---------------------------------------------------------------------- */
@@ -203,8 +209,8 @@ static int poll_command(void *state, roast_error *err)
     double own_s = 0, cpu_s = 0;
 
     command->totals.time_ns = roast__clock_mono_ns();
-    command->living =
-        (struct living){.smaps_known = command->totals.time_ns >= command->smaps_due_ns};
+    command->living = (struct living){.smaps_known = command->totals.time_ns >=
+                                                     command->smaps_due_ns};
     command->smaps_ns = 0;
     roast_cpu_meter_round(command->meter);
     if (command->io_known) /* before the tree: no process counts twice */
@@ -218,13 +224,11 @@ static int poll_command(void *state, roast_error *err)
     roast_cpu_meter_read(command->meter, &own_s, &cpu_s);
     if (cpu_s > last.cpu_s)
         command->totals.cpu_s = cpu_s;
-    roast_run_set_fact(command->run, ROAST_FACT_own_cpu_seconds, own_s);
-    roast_run_set_fact(command->run, ROAST_FACT_children_cpu_seconds,
-                       command->totals.cpu_s);
-    roast_run_set_fact(command->run, ROAST_FACT_command_processes,
-                       (double)roast_cpu_meter_processes(command->meter));
-    roast_run_set_fact(command->run, ROAST_FACT_command_running,
-                       (double)command->living.processes);
+    set_fact(command, ROAST_FACT_own_cpu_seconds, own_s);
+    set_fact(command, ROAST_FACT_children_cpu_seconds, command->totals.cpu_s);
+    set_fact(command, ROAST_FACT_command_processes,
+             (double)roast_cpu_meter_processes(command->meter));
+    set_fact(command, ROAST_FACT_command_running, (double)command->living.processes);
     set_usage_facts(command);
     if (command->io_known)
         set_io_facts(command, &ended);

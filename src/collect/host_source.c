@@ -56,8 +56,8 @@ static void read_counters(struct host *host, struct reading *now)
     now->known[THROTTLED] =
         roast__throttle_read(&host->throttle, &host->group, &throttle);
     now->value[THROTTLED] = throttle.throttled_ns;
-    now->known[KILLS] = roast__cgroup_oom_kills_read(&host->kills, &host->group,
-                                                     &now->value[KILLS]);
+    now->known[KILLS] =
+        roast__cgroup_oom_kills_read(&host->kills, &host->group, &now->value[KILLS]);
     for (int i = 0; i < ROAST_PRESSURE_COUNT; i++)
         now->known[PRESSURE + i] =
             roast__pressure_read(&host->pressure[i], &now->value[PRESSURE + i]);

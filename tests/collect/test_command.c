@@ -162,10 +162,14 @@ static void living_processes_are_one_worker(void **state)
 static void counters_of_the_host_begin_at_zero(void **state)
 {
     static const enum roast_fact facts[] = {
-        ROAST_FACT_cgroup_cpu_seconds,     ROAST_FACT_throttled_seconds,
-        ROAST_FACT_oom_kills,              ROAST_FACT_cpu_pressure_seconds,
-        ROAST_FACT_memory_pressure_seconds, ROAST_FACT_io_pressure_seconds,
-        ROAST_FACT_network_received_bytes, ROAST_FACT_network_sent_bytes,
+        ROAST_FACT_cgroup_cpu_seconds,
+        ROAST_FACT_throttled_seconds,
+        ROAST_FACT_oom_kills,
+        ROAST_FACT_cpu_pressure_seconds,
+        ROAST_FACT_memory_pressure_seconds,
+        ROAST_FACT_io_pressure_seconds,
+        ROAST_FACT_network_received_bytes,
+        ROAST_FACT_network_sent_bytes,
     };
     (void)state;
 

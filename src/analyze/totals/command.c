@@ -9,7 +9,10 @@ static const struct {
     enum roast_metric metric;
     enum roast_fact fact;
 } recorded[] = {
-#define SAME(name) {ROAST_METRIC_##name, ROAST_FACT_##name}
+#define SAME(name) \
+    { \
+        ROAST_METRIC_##name, ROAST_FACT_##name \
+    }
     SAME(command_system_seconds),
     SAME(command_peak_process_bytes),
     SAME(command_read_bytes),

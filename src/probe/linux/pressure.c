@@ -62,6 +62,6 @@ void roast__pressure_find(struct roast_pressure *pressure,
         roast__pressure_read(pressure, &waited_ns))
         return;
     roast__procfile_close(&pressure->file);
-    *pressure = (struct roast_pressure){.file.root = proc_root,
-                                        .name = names[kind].of_machine};
+    *pressure =
+        (struct roast_pressure){.file.root = proc_root, .name = names[kind].of_machine};
 }

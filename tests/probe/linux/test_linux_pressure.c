@@ -40,10 +40,10 @@ static void a_group_of_version_2_has_its_own(void **state)
     struct roast_cgroup group;
     (void)state;
 
-    assert_int_equal(
-        roast__cgroup_find(&group, ROAST_FIXTURES "/cgroup/v2_container/proc",
-                           ROAST_FIXTURES "/cgroup/v2_container/sys"),
-        ROAST_OK);
+    assert_int_equal(roast__cgroup_find(&group,
+                                        ROAST_FIXTURES "/cgroup/v2_container/proc",
+                                        ROAST_FIXTURES "/cgroup/v2_container/sys"),
+                     ROAST_OK);
     assert_int_equal(waited(ROAST_PRESSURE_CPU, &group), INT64_C(3000000) * 1000);
     assert_int_equal(waited(ROAST_PRESSURE_MEMORY, &group), 17000);
 }
