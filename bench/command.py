@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``roast run -- COMMAND`` costs: CPU of roast itself, in percent of a core while the
-command runs at the default interval, and in milliseconds at begin and end together.
+"""What ``roast run -- COMMAND`` costs: CPU of roast itself, in percent of a core while
+the command runs at the default interval, and in ms at begin and end together.
 
     python bench/command.py [PROGRAM]      exit 1 where it is above the limit
 """
