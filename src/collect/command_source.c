@@ -55,6 +55,7 @@ struct command {
     bool io_known;
     struct roast_procio io_before; /* of children before the command */
     double system_before_s;
+    struct roast_procfile statm; /* of this process */
     double peak_process_bytes;
     struct living living;
     struct totals totals;
@@ -78,16 +79,18 @@ static double system_seconds(const struct rusage *usage)
     return (double)usage->ru_stime.tv_sec + (double)usage->ru_stime.tv_usec / 1e6;
 }
 
-/* A program inherits the peak of the process that started it, so that a mark which is
- * not above our own says nothing. */
+/* A child begins with the memory of this process, so that a mark which is not above it
+ * says nothing. */
 static void set_usage_facts(struct command *command)
 {
-    struct rusage children, own;
+    struct rusage children;
+    uint64_t own_bytes;
 
-    if (getrusage(RUSAGE_CHILDREN, &children) != 0 || getrusage(RUSAGE_SELF, &own) != 0)
+    if (getrusage(RUSAGE_CHILDREN, &children) != 0)
         return;
     double peak_bytes = (double)children.ru_maxrss * 1024;
-    if (children.ru_maxrss > own.ru_maxrss && peak_bytes > command->peak_process_bytes)
+    if (roast__rss_read(&command->statm, &own_bytes) &&
+        peak_bytes > (double)own_bytes && peak_bytes > command->peak_process_bytes)
         command->peak_process_bytes = peak_bytes;
     if (command->peak_process_bytes > 0)
         set_fact(command, ROAST_FACT_command_peak_process_bytes,
@@ -252,12 +255,21 @@ static double allowed_cores(const char *root)
     return group.cpu_limited && limit < cores ? limit : cores;
 }
 
+/* What is there before the command counts from now on. */
+static void begin_meter(void *context, const struct roast_process_use *use)
+{
+    struct command *command = context;
+
+    (void)roast_cpu_meter_use(command->meter, use, NULL);
+}
+
 static void close_command(void *state)
 {
     struct command *command = state;
 
     roast_process_tree_free(command->tree);
     roast_cpu_meter_free(command->meter);
+    roast__procfile_close(&command->statm);
     roast__free(command);
 }
 
@@ -265,7 +277,7 @@ static int open_command(void **state, roast_run *run, const char *place,
                         roast_error *err)
 {
     struct command *command = roast__alloc(sizeof(*command));
-    struct rusage children;
+    struct rusage children = {0};
 
     if (!command)
         return roast_error_set(err, ROAST_NO_MEMORY, "command source");
@@ -275,14 +287,20 @@ static int open_command(void **state, roast_run *run, const char *place,
     int status = roast_cpu_meter_new(&command->meter, err);
     if (status == ROAST_OK)
         status = roast_process_tree_new(&command->tree, place, 0, err);
+    if (status == ROAST_OK) {
+        const struct roast_use_sink sink = {begin_meter, command};
+        roast_cpu_meter_round(command->meter);
+        status = roast_process_tree_sample(command->tree, &sink, err);
+    }
     if (status < 0) {
         close_command(command);
         return status;
     }
     command->cores = allowed_cores(place);
     command->io_known = roast__procio_reaped_read(&command->io_before, place);
-    if (getrusage(RUSAGE_CHILDREN, &children) == 0)
-        command->system_before_s = system_seconds(&children);
+    (void)getrusage(RUSAGE_CHILDREN, &children);
+    command->system_before_s = system_seconds(&children);
+    command->statm.root = place;
     command->totals.time_ns = roast__clock_mono_ns();
     *state = command;
     return ROAST_OK;
