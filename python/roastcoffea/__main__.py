@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "python -m roastcoffea"
 NO_PROGRAM = f"no program roast of version {__version__}"
+WITH_VALUE = ("-o", "--output-dir", "-i", "--interval", "-l", "--label")
 ANSWER_S = 10  # a program that takes longer to say its version is none of ours
 
 
@@ -57,7 +58,7 @@ def _label(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _options() -> argparse.ArgumentParser:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"{PROGRAM} run", description="Run a script and measure it, unchanged."
     )
@@ -67,12 +68,6 @@ def _options() -> argparse.ArgumentParser:
     add("-l", "--label", type=_label, action="append", default=[], metavar="KEY=VALUE")
     add("-p", "--progress", action="store_true", help="show a live line")
     add("-q", "--quiet", action="store_true", help="print no summary")
-    return parser
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _options()
-    add = parser.add_argument
     add("-m", dest="kind", action="store_const", const="-m", help="SCRIPT is a module")
     add("-c", dest="kind", action="store_const", const="-c", help="SCRIPT is a text")
     add("script")
@@ -82,9 +77,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _is_command(words: list[str]) -> bool:
     """Whether ``--`` comes before any script."""
-    if "--" not in words:
-        return False
-    return not _options().parse_known_args(words[: words.index("--")])[1]
+    at = 0
+    while at < len(words) and words[at][:1] == "-" and words[at] != "--":
+        at += 2 if words[at] in WITH_VALUE else 1
+    return words[at : at + 1] == ["--"]
 
 
 class Work(NamedTuple):
