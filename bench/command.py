@@ -22,6 +22,7 @@ CASES = {
     "fork storm": "timeout {s} sh -c 'while :; do /bin/true; done'; true",
     "I/O": "timeout {s} dd if=/dev/zero of=/dev/null bs=1M 2>/dev/null; true",
     "100 processes": "for i in $(seq 100); do sleep {s} & done; wait",
+    "1000 processes": "for i in $(seq 1000); do sleep 60 & done; wait",
     "2 GB of memory": "dd if=/dev/zero bs=2G count=1 2>/dev/null | sleep {s}",
 }
 

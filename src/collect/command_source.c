@@ -25,8 +25,9 @@
 #include "roast/cpu_meter.h"
 #include "roast/process_tree.h"
 
-/* Reading smaps takes at most one part in so many of the time. */
-enum { SMAPS_PAUSE = 1000 };
+/* Finding and reading the processes takes at most one part in so many of the time, and so
+ * does reading smaps: with thousands of processes samples are further apart. */
+enum { TREE_PAUSE = 400, SMAPS_PAUSE = 1000 };
 
 /* The living processes of one poll. */
 struct living {
@@ -59,6 +60,8 @@ struct command {
     double peak_process_bytes;
     struct living living;
     struct totals totals;
+    int64_t tree_due_ns;
+    bool is_behind; /* a poll came before it */
     int64_t smaps_due_ns;
     int64_t smaps_ns; /* CPU time of reading them in this poll */
 };
@@ -203,9 +206,8 @@ static int add_sample(struct command *command, const struct totals *last,
     return roast_run_add_sample(command->run, &sample, err);
 }
 
-static int poll_command(void *state, roast_error *err)
+static int sample_command(struct command *command, roast_error *err)
 {
-    struct command *command = state;
     const struct roast_use_sink sink = {add_process, command};
     const struct totals last = command->totals;
     struct roast_procio ended = {0};
@@ -238,6 +240,20 @@ static int poll_command(void *state, roast_error *err)
     return add_sample(command, &last, err);
 }
 
+static int poll_command(void *state, roast_error *err)
+{
+    struct command *command = state;
+    int64_t before_ns = roast__clock_thread_ns();
+
+    command->is_behind = roast__clock_mono_ns() < command->tree_due_ns;
+    if (command->is_behind)
+        return ROAST_OK;
+    int status = sample_command(command, err);
+    int64_t used_ns = roast__clock_thread_ns() - before_ns - command->smaps_ns;
+    command->tree_due_ns = command->totals.time_ns + TREE_PAUSE * used_ns;
+    return status;
+}
+
 /* ---- the source ------------------------------------------------------------------ */
 
 /* The cores that the kernel lets this process use; 0: not known. */
@@ -267,6 +283,8 @@ static void close_command(void *state)
 {
     struct command *command = state;
 
+    if (command->is_behind)
+        (void)sample_command(command, NULL);
     roast_process_tree_free(command->tree);
     roast_cpu_meter_free(command->meter);
     roast__procfile_close(&command->statm);
