@@ -25,6 +25,7 @@ import roastcoffea
 from cli_program import ENVIRONMENT, program
 
 TIME = "/usr/bin/time"
+WALL = "Elapsed (wall clock) time (h:mm:ss or m:ss)"
 GIB = 1 << 30
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -104,6 +105,13 @@ def test_cpu_time_is_that_of_time(storm):
     # time counts in units of 10 ms, and not itself
     assert ours["command_cpu_seconds"] == pytest.approx(user + system, rel=0.02)
     assert ours["command_system_seconds"] == pytest.approx(system, rel=0.02, abs=0.02)
+
+
+def test_wall_time_is_that_of_time(storm):
+    theirs, ours, *_ = storm
+    minutes, seconds = theirs[WALL].split(":")
+    elapsed = 60 * int(minutes) + float(seconds)
+    assert ours["wall_time"] == pytest.approx(elapsed, rel=0.02, abs=0.05)
 
 
 def test_memory_of_the_largest_process_is_that_of_time(storm):
