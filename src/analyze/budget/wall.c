@@ -219,7 +219,8 @@ void roast__summarize_wall(const struct roast_summary_context *ctx)
     if (done && calls.count == 0 && run->attempts.count > 0) {
         roast__summary_unavailable(ctx->summary, "wall_account",
                                    "no call of Runner.run was recorded");
-    } else if (done && ctx->summary->values.known[ROAST_METRIC_wall_time]) {
+    } else if (done && !roast__run_is_command(run) &&
+               ctx->summary->values.known[ROAST_METRIC_wall_time]) {
         parts[CLIENT] = roast__time_between(ctx->run->start_ns, ctx->end_ns);
         for (int i = 0; i < WALL_PARTS; i++)
             parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);
