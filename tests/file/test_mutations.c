@@ -20,7 +20,7 @@ enum {
     SHORT_RUN = 100,
     MOST_PART_BYTES = 600,
     ROOM_PER_BYTE = 4, /* of the file: the most at once */
-    ROOM_ALWAYS = 64 * 1024,
+    ROOM_ALWAYS = 1024 * 1024,
 };
 
 /* ---- chance --------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static void limit_heap(const char *path)
 
 /* ---- what the commands call ------------------------------------------------------------ */
 
-/* A status that the program reports as damage. */
+/* A status that the program reports as damage, or no failure. */
 static void assert_damage(const char *what, int64_t status, const roast_error *err)
 {
     switch (status) {
@@ -335,6 +335,13 @@ static struct roast_buf copy_of(const struct roast_buf *bytes)
     return copy;
 }
 
+/* Also after a failure. */
+static int end(void **state)
+{
+    roast__heap_set(NULL);
+    return remove_saved_folder(state);
+}
+
 /* ---- tests ------------------------------------------------------------------------------ */
 
 /* As they are, and with valid checksums. */
@@ -380,8 +387,7 @@ static void finished_files_are_read_or_damaged(void **state)
 /* Changes the contents of a block of the journal, or of the summary. */
 static void mutate_row(const char *path)
 {
-    const char *select =
-        "SELECT block,data FROM journal ORDER BY block*?1%997 LIMIT 1";
+    const char *select = "SELECT block,data FROM journal ORDER BY block*?1%997 LIMIT 1";
     const char *update = UPDATE_BLOCK_SQL;
     struct roast_buf bytes = {NULL, 0, 0, false};
     sqlite3_stmt *row = NULL;
@@ -392,9 +398,9 @@ static void mutate_row(const char *path)
         update = "UPDATE summary SET data=?2 WHERE id=?1";
     }
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(roast__sql_run(db, "PRAGMA journal_mode=off;PRAGMA synchronous=off",
-                                    NULL),
-                     ROAST_OK);
+    assert_int_equal(
+        roast__sql_run(db, "PRAGMA journal_mode=off;PRAGMA synchronous=off", NULL),
+        ROAST_OK);
     assert_int_equal(roast__sql_prepare(&row, db, select, NULL), ROAST_OK);
     (void)sqlite3_bind_int64(row, 1, 1 + (sqlite3_int64)below(996));
     assert_int_equal(roast__sql_step(row, NULL), 1);
@@ -405,8 +411,7 @@ static void mutate_row(const char *path)
     mutate(&bytes);
     replace(&bytes, 0, 0, data.data, head);
     (void)sqlite3_finalize(row);
-    write_row_with_checksum(db, update, key,
-                            str_from(bytes.data, bytes.size_bytes));
+    write_row_with_checksum(db, update, key, str_from(bytes.data, bytes.size_bytes));
     roast__buf_release(&bytes);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
@@ -426,12 +431,15 @@ static void contents_are_read_or_damaged(void **state)
     roast__buf_release(&own);
 }
 
+#define mutation_test(behaviour) \
+    cmocka_unit_test_setup_teardown(behaviour, make_saved_folder, end)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        saved_test_of(live_files_are_read_or_damaged),
-        saved_test_of(finished_files_are_read_or_damaged),
-        saved_test_of(contents_are_read_or_damaged),
+        mutation_test(live_files_are_read_or_damaged),
+        mutation_test(finished_files_are_read_or_damaged),
+        mutation_test(contents_are_read_or_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

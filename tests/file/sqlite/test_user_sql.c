@@ -254,9 +254,9 @@ static void a_damaged_table_is_damage(void **state)
                      sizeof(dirt));
     (void)close(fd);
     roast_runfile *file = open_saved(test->path);
-    assert_int_equal(roast_runfile_sql(file, "SELECT * FROM chunk_rows",
-                                       take_row, &answer, NULL),
-                     ROAST_BAD_DATA);
+    assert_int_equal(
+        roast_runfile_sql(file, "SELECT * FROM chunk_rows", take_row, &answer, NULL),
+        ROAST_BAD_DATA);
     roast_runfile_close(file);
 }
 
