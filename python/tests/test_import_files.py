@@ -254,6 +254,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     return data[:start] + chance.choice(OTHERS) + data[end:]
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", [100, pytest.param(5000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["measurement_0_1_2", "measurement_0_1_2_dask"])
 def test_damaged_measurements_are_imported_or_refused(

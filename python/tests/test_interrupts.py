@@ -24,7 +24,8 @@ from roastcoffea.export import measurements
 from roastcoffea.output_dir import OutputDir
 from roastcoffea.run_recorder import RunRecorder
 
-long = pytest.mark.long
+long = (pytest.mark.long, pytest.mark.timeout(4 * 3600))  # on a busy machine
+often = pytest.mark.parametrize("times", [pytest.param(200, marks=long)])
 pool = pytest.fixture(scope="module")(open_pool)
 
 
@@ -87,13 +88,13 @@ def test_alarm_while_a_block_ends_and_saves(step, tiny_file, tmp_path, monkeypat
     assert kept.get_metrics()["monitor_errors"] == 0
 
 
-@long
-def test_any_time(tiny_file, tmp_path):
+@often
+def test_any_time(times, tiny_file, tmp_path):
     block = Block(runner_of(iterative(retries=0)), tiny_file, tmp_path)
-    assert interrupt_at_random(block, 200) == []
+    assert interrupt_at_random(block, times) == []
 
 
-@long
-def test_any_time_on_processes(pool, tiny_file, tmp_path):
+@often
+def test_any_time_on_processes(times, pool, tiny_file, tmp_path):
     block = Block(runner_of(processes(pool, retries=0)), tiny_file, tmp_path)
-    assert interrupt_at_random(block, 200) == []
+    assert interrupt_at_random(block, times) == []

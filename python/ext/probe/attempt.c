@@ -333,18 +333,6 @@ PyObject *send_frames(PyObject *module, PyObject *args)
  * would be in every stack that a profiler samples (Dask: 100 times per second) and in the
  * user's tracebacks. */
 
-static PyObject *end_raised(PyObject *self, PyObject *attempt)
-{
-    struct raised raised = guard_keep_raised();
-
-    if (raised.traceback)
-        (void)PyException_SetTraceback(raised.value, raised.traceback);
-    Py_XDECREF(
-        PyObject_CallMethod(self, "after_call", "OOO", attempt, Py_None, raised.value));
-    guard_raise_again(&raised);
-    return NULL;
-}
-
 /* Passes an exception of our own steps to note_error() and clears it. False for one that
  * is the user's (Ctrl-C). */
 static bool is_noted(PyObject *self)
@@ -357,6 +345,21 @@ static bool is_noted(PyObject *self)
     Py_XDECREF(raised.value);
     Py_XDECREF(raised.traceback);
     return guard_clear();
+}
+
+static PyObject *end_raised(PyObject *self, PyObject *attempt)
+{
+    struct raised raised = guard_keep_raised();
+
+    if (raised.traceback)
+        (void)PyException_SetTraceback(raised.value, raised.traceback);
+    PyObject *done =
+        PyObject_CallMethod(self, "after_call", "OOO", attempt, Py_None, raised.value);
+    if (!done)
+        (void)is_noted(self);
+    Py_XDECREF(done);
+    guard_raise_again(&raised);
+    return NULL;
 }
 
 /* Calls what before_call() put into the list, with what is raised, which is raised again.
