@@ -22,7 +22,7 @@ from roastcoffea.coffea import runner_call, runner_hook, switch
 from roastcoffea.export.measurements import names_of
 from roastcoffea.output_dir import OutputDir, refuse_taken
 from roastcoffea.progress import LiveLine
-from roastcoffea.run import NOT_ENDED, NOT_STARTED, NOT_TRACKED, Run
+from roastcoffea.run import NOT_ENDED, NOT_STARTED, Run
 from roastcoffea.run_notes import check_label
 from roastcoffea.run_recorder import RunRecorder
 
@@ -182,8 +182,8 @@ class MetricsCollector:
         if self._writes():
             self._files = OutputDir(self.output_dir, self.measurement_name)
             self._files.open_live(run.core)
-        interval = f"{self.worker_tracking_interval} s"
-        run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
+        interval_s = self.worker_tracking_interval if self.track_workers else 0.0
+        run.begin(self.labels, interval_s)
         if self._files:
             self._files.warn_begun(run)
         self._filter.run = run

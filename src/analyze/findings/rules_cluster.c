@@ -44,6 +44,7 @@ void roast__rule_waiting_for_workers(const struct roast_rule_input *input,
     double first_s =
         roast_table_number(input->ctx->summary->tables[ROAST_TABLE_wall_account], 0,
                            ROAST_COL_wall_account_wait_first_worker);
+    first_s -= input->ctx->budget->held_s; /* there were workers, of others */
     finding->saves_s = roast__saves(input, &at_once) + (first_s > 0 ? first_s : 0);
     roast__set_number(finding, "missing", missing_s, "s");
     roast__set_number(
@@ -333,20 +334,6 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
             "them for more chunks";
 }
 
-/* A call of the Runner waits for a free thread while tasks of others hold them: that is
- * before its first chunk is sent. 0 where threads were free meanwhile. */
-static double wait_for_others_s(const struct roast_rule_input *input)
-{
-    const struct roast_budget *budget = input->ctx->budget;
-    double held_s = budget->by_phase[ROAST_PHASE_BEFORE][ROAST_SLICE_foreign] +
-                    budget->by_phase[ROAST_PHASE_BETWEEN][ROAST_SLICE_foreign];
-    double wait_s =
-        roast_table_number(input->ctx->summary->tables[ROAST_TABLE_wall_account], 0,
-                           ROAST_COL_wall_account_wait_first_worker);
-
-    return held_s * 100 >= LIMIT_HELD_PERCENT * wait_s * input->threads ? wait_s : 0;
-}
-
 void roast__rule_foreign_tasks(const struct roast_rule_input *input,
                                struct roast_finding *finding)
 {
@@ -354,7 +341,7 @@ void roast__rule_foreign_tasks(const struct roast_rule_input *input,
     finding->found = roast__is_significant(input, finding->cost_s);
     if (!finding->found)
         return;
-    finding->saves_s = roast__saves_cost(input, finding) + wait_for_others_s(input);
+    finding->saves_s = roast__saves_cost(input, finding) + input->ctx->budget->held_s;
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", finding->cost_s / input->offered_s * 100,
                       "%");
