@@ -75,6 +75,7 @@ static int32_t bulk_branch(struct probe_state *state, roast_thread *thread,
 static void count_bulk(struct probe_state *state, roast_thread *thread,
                        PyObject *baskets)
 {
+    const struct roast_branch more = {.reads = 1};
     PyObject *last = NULL;
 
     for (Py_ssize_t i = 0; PyList_Check(baskets) && i < PyList_Size(baskets); i++) {
@@ -82,13 +83,8 @@ static void count_bulk(struct probe_state *state, roast_thread *thread,
         PyObject *branch = PyTuple_Check(basket) && PyTuple_Size(basket) > 0
                                ? PyTuple_GetItem(basket, 0)
                                : NULL;
-        if (branch && branch != last && reading_owns(state, branch)) {
-            int32_t number = bulk_branch(state, thread, branch);
-            struct roast_branch more = {.reads = 1};
-            more.sizes_known = !roast_ladder_branch_sized(thread, number) &&
-                               file_branch_sizes(state, branch, &more);
-            roast_ladder_branch_add(thread, number, &more);
-        }
+        if (branch && branch != last && reading_owns(state, branch))
+            roast_ladder_branch_add(thread, bulk_branch(state, thread, branch), &more);
         last = branch; /* only compared */
         Py_DECREF(basket);
         if (PyErr_Occurred() && !guard_note(state, "names of branches"))
