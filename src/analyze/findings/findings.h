@@ -26,7 +26,7 @@ struct roast_rule_input {
     struct roast_schedule_model **schedule; /* made for the first saving */
 };
 
-enum { ROAST_PLACEHOLDERS = 12, ROAST_PLACEHOLDER_BYTES = 320 };
+enum { ROAST_PLACEHOLDERS = 14, ROAST_PLACEHOLDER_BYTES = 320 };
 
 struct roast_finding {
     bool found;

@@ -83,6 +83,11 @@ void roast__rule_merging(const struct roast_rule_input *input,
     roast__set_text(finding, "time_kind",
                     roast_str_of(by_workers ? "worker time" : "wall time"));
     roast__set_number(finding, "idle", input->slices[ROAST_SLICE_idle_reduce], "s");
+    const struct roast_chunk_model *model = &input->model;
+    if (model->chunks > roast__chunk_model_chunks(model, INFINITY) &&
+        !model->is_memory_short)
+        roast__set_text(finding, "fewer",
+                        roast_str_of("; or fewer of them: larger chunks"));
 }
 
 /* ---- the client ------------------------------------------------------------------ */
@@ -192,6 +197,11 @@ void roast__rule_postprocess(const struct roast_rule_input *input,
     finding->saves_at_most = true;
     finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
+    if (!input->on_cluster)
+        return; /* its workers have ended */
+    roast__set_text(finding, "idle", roast_str_of("; workers wait meanwhile"));
+    roast__set_text(finding, "later",
+                    roast_str_of(", or do its work after the block, on the output"));
 }
 
 /* One pool that is kept has to start once, and does not stop in the block. */
@@ -330,8 +340,8 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
     if (!input->on_cluster)
         finding->advice =
             "FuturesExecutor(pool=concurrent.futures.ProcessPoolExecutor) "
-            "starts processes that have the imports of this one; or keep "
-            "them for more chunks";
+            "starts processes that have the imports of this one (not from Python "
+            "3.14 on); or keep one pool: loky.get_reusable_executor()";
 }
 
 void roast__rule_foreign_tasks(const struct roast_rule_input *input,

@@ -172,6 +172,10 @@ static void set_result(const struct roast_rule_input *input,
              "two calls cannot be added after it)"),
     };
     roast__set_text(finding, "again", roast_str_of(again[way]));
+    if (way != ROAST_RERUN_EVERYTHING) /* one result of two analyses is none */
+        roast__set_text(finding, "unless",
+                        roast_str_of(", or everything if the fix changes what other "
+                                     "chunks give"));
 }
 
 /* What a process that ran out of memory needs. Items keep their size. */
@@ -196,7 +200,7 @@ static const char *advice_of(enum cause cause, bool resolved)
         [BEFORE_PROCESS] = "{result}: compare {file} with other files, process() "
                            "had not started; then {again}",
         [IN_PROCESS] = "{result}: process() raised it{?section}, fix that and "
-                       "{again}",
+                       "{again}{?unless}",
         [OUT_OF_MEMORY] = "{result}: {room}, and {again}",
         [UNKNOWN_CAUSE] = "{result}: {again}",
     };
