@@ -118,10 +118,9 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *input,
     if (!is_fixed_cost_large(model))
         return;
     double best = input->best_size, saves_s = saved_by(input, input->best_size);
-    double chunks = roast__chunk_model_chunks(model, best);
+    double fewer = model->chunks - roast__chunk_model_chunks(model, best);
     add_cost_per_chunk(input, finding);
-    finding->cost_s = roast__chunk_model_fixed(model, model->chunks) -
-                      roast__chunk_model_fixed(model, chunks);
+    finding->cost_s = fewer * (model->per_chunk_s + model->per_border_s);
     finding->saves_s = saves_s;
     finding->found = best > model->current_size &&
                      roast__saves_enough(input, saves_s) &&
@@ -146,8 +145,7 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
     double saves_s = roast__chunk_model_wall(model, INFINITY) -
                      roast__chunk_model_wall(&merged, best);
     add_cost_per_chunk(input, finding);
-    finding->cost_s = roast__chunk_model_fixed(model, model->chunks) -
-                      roast__chunk_model_fixed(&merged, chunks);
+    finding->cost_s = (model->chunks - chunks) * model->per_chunk_s;
     finding->saves_s = saves_s;
     finding->found = chunks < model->chunks && roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
