@@ -35,7 +35,7 @@ struct fitting {
     double largest;     /* chunk, in events */
     bool reads;         /* reading is a part of the time that is worth a look */
     struct roast_branch_list branches; /* of a chunk; owned */
-    struct roast_linear_fit variable; /* seconds that may depend on events */
+    struct roast_linear_fit variable;  /* seconds that may depend on events */
     struct roast_linear_fit all;
 };
 
@@ -60,9 +60,8 @@ static bool split_chunk(struct fitting *fitting,
                         double split[3])
 {
     const struct roast_column *columns = ctx->run->attempts.columns;
-    const uint64_t wanted =
-        ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(runqueue_ns) |
-        (fitting->reads ? ROAST_FIELDS_READ_AGAIN : 0);
+    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(runqueue_ns) |
+                            (fitting->reads ? ROAST_FIELDS_READ_AGAIN : 0);
     struct roast_record_iter iter = {.ctx = ctx, .row = row};
     const roast_record *rec = &iter.rec;
     struct roast_ladder ladder;
@@ -157,8 +156,8 @@ static bool add_chunks(struct fitting *fitting, const struct roast_summary_conte
     bool done = ends_ns != NULL;
 
     for (int pass = 0; done && pass < 2 && fitting->variable.count == 0; pass++) {
-        *fitting = (struct fitting){.reads = fitting->reads,
-                                    .branches = fitting->branches};
+        *fitting =
+            (struct fitting){.reads = fitting->reads, .branches = fitting->branches};
         for (size_t row = 0; row < attempts->count; row++) {
             int64_t times[2] = {INT64_MIN, INT64_MIN};
             if (!roast__is_chunk(ctx, row))
@@ -233,11 +232,11 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
     *model = (struct roast_chunk_model){0};
     if (!budget || !(budget->offered_s > 0))
         return true;
-    fitting.reads = (budget->total[ROAST_SLICE_fetch] +
-                     budget->total[ROAST_SLICE_decompress] +
-                     budget->total[ROAST_SLICE_interpret]) *
-                        100 >=
-                    LIMIT_COST_PERCENT * budget->offered_s;
+    fitting.reads =
+        (budget->total[ROAST_SLICE_fetch] + budget->total[ROAST_SLICE_decompress] +
+         budget->total[ROAST_SLICE_interpret]) *
+            100 >=
+        LIMIT_COST_PERCENT * budget->offered_s;
     if (!add_chunks(&fitting, ctx))
         return false;
     if (fitting.variable.count == 0)

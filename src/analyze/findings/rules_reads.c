@@ -203,7 +203,8 @@ void roast__rule_decompression(const struct roast_rule_input *input,
         return;
     if (roast__is_significant(input, more_s)) {
         roast__set_number(finding, "larger", more_s, "s");
-        roast__set_from_pattern(finding, "more", "; another {larger} goes with larger chunks");
+        roast__set_from_pattern(finding, "more",
+                                "; another {larger} goes with larger chunks");
     }
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", percent, "%");

@@ -38,10 +38,11 @@ static void test_what_several_chunks_read_is_a_cost_of_chunks(void **state)
 
     (void)state;
     assert_int_equal(finding_row(summary, "chunks_too_small"), 0);
-    assert_says(summary, "chunks_too_small", "evidence",
-                "500 ms per chunk, independent of its size (files, NanoEvents, packing, "
-                "sending tasks, merging; 450 ms of it reading what its neighbours read, "
-                "too), 1.45 s for its 10_000 events");
+    assert_says(
+        summary, "chunks_too_small", "evidence",
+        "500 ms per chunk, independent of its size (files, NanoEvents, packing, "
+        "sending tasks, merging; 450 ms of it reading what its neighbours read, "
+        "too), 1.45 s for its 10_000 events");
     assert_says(summary, "chunks_too_small", "advice", "chunksize=60_000 (now 10_000)");
     assert_near(number_at(summary, "findings", 0, "cost_thread_seconds"), saved_s);
     assert_near(number_at(summary, "findings", 0, "saves_wall_seconds"), saved_s);

@@ -56,7 +56,8 @@ static void test_advice_depends_on_the_cause(void **state)
     assert_advice("KeyError", 0.5, "process() raised it in select/jets, fix that");
     assert_advice("KeyError", 0.5, "or everything if the fix changes what other");
     assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
-    assert_advice("KeyInFileError", 0, "compare bad.root with other files, and with the");
+    assert_advice("KeyInFileError", 0,
+                  "compare bad.root with other files, and with the");
     assert_advice("MemoryError", 0.5, "smaller chunks, fewer threads per process or");
     assert_advice(NULL, 0.5, "run what is missing again");
 }
