@@ -133,7 +133,7 @@ def terms() -> dict[str, Table]:
 
 
 def metric_row(item: list[str]) -> list[str]:
-    """A row of the tables of metrics: what its metric is, and the one in parentheses."""
+    """A row of the tables of metrics: its metric, and the one in parentheses."""
     table, _, label, name, _, *beside = item
     meaning = METRICS[name]
     if len(beside) > 1:
