@@ -247,6 +247,11 @@ def test_a_signal_that_ends_the_command_ends_roast(name, tmp_path):
     assert found["command_exit_code"] == 128 + number
 
 
+def heed_hangups():
+    """Under nohup they are ignored, and a shell cannot change that."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def started(*words, cwd, **more):
     process = subprocess.Popen(
@@ -256,6 +261,7 @@ def started(*words, cwd, **more):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_hangups,
         **more,
     )
     try:
