@@ -208,7 +208,9 @@ def test_promtool_has_nothing_to_say(text):
     "content_type",
     [
         "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        "text/plain; version=0.0.4; charset=utf-8",
+        pytest.param(
+            "text/plain; version=0.0.4; charset=utf-8", marks=pytest.mark.long
+        ),
     ],
 )
 def test_prometheus_scrapes_it(run, text, families, content_type, tmp_path):
