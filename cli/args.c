@@ -101,14 +101,15 @@ int args_parse(struct arguments *args, const struct command *command, int argc,
         bool is_operand = options_end || text[0] != '-' || text[1] == '\0';
         if (!is_operand && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0))
             args->help = true;
-        else if (is_operand || command->verbatim) {
+        else if (is_operand) {
             args->operands[args->operand_count++] = argv[i]; /* never ahead of i */
             options_end = options_end || command->verbatim;
         } else if (strcmp(text, "--") == 0)
-            options_end = true;
+            options_end = args->dashes = true;
         else
             status = parse_option(args, argc, argv, &i);
     }
+    args->operands[args->operand_count] = NULL; /* argv ends with one, too */
     if (status != CODE_OK || args->help)
         return status;
     if (args->operand_count < command->min_operands)

@@ -11,10 +11,11 @@ struct option;
 /* The parsed command line. Borrows argv. */
 struct arguments {
     const struct command *command;
-    char **operands;
+    char **operands; /* ended by NULL */
     size_t operand_count;
     struct given *given; /* owned; in order */
     size_t given_count;
+    bool dashes; /* "--" ended the options */
     bool help;
 };
 

@@ -45,7 +45,7 @@ struct command {
     const char *help;             /* more lines; NULL: none */
     const struct option *options; /* up to a row without a name; NULL: none */
     size_t min_operands, max_operands;
-    bool verbatim; /* everything after its name is an operand */
+    bool verbatim; /* everything after its first operand is an operand */
     int (*run)(const struct arguments *args);
 };
 
@@ -55,6 +55,9 @@ const char *closest_word(const char *word, const char *const *words, size_t coun
 /* Prints "no such KIND", with the closest name or `help`; returns CODE_USAGE. */
 int fail_unknown(const char *kind, const char *name, const char *const *names,
                  size_t count, const char *help);
+
+/* What SIGPIPE did when the program began; commands that are started have it again. */
+extern void (*sigpipe_at_start)(int);
 
 extern const struct command *const commands[];
 extern const size_t command_count;

@@ -42,7 +42,7 @@ static int doctor(const struct arguments *args)
         {ROAST_DOCTOR_FACT, "SQLite", roast_runfile_sqlite_version(), ""},
     };
     static char words[][24] = {"", "-P", "-m", "roastcoffea.doctor"};
-    char *argv[] = {words[0], words[1], words[2], words[3], NULL};
+    char *argv[] = {NULL, words[1], words[2], words[3], NULL};
 
     (void)args;
     out_bold("This machine");

@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmd_run.c - roast run: runs a script in Python, measured. */
-#include <stdlib.h>
-#include <string.h>
-
+/* cmd_run.c - roast run: runs a script in Python, or any command, measured. */
 #include "out.h"
-#include "python.h"
+#include "python_command.h"
+#include "run_command.h"
 
 static int run(const struct arguments *args)
 {
-    static char words[][16] = {"-m", "roastcoffea", "run"};
-    char **argv = need_memory(NULL, (args->operand_count + 5) * sizeof(*argv));
-
-    argv[0] = NULL;
-    for (size_t i = 0; i < 3; i++)
-        argv[i + 1] = words[i];
-    memcpy(argv + 4, args->operands, args->operand_count * sizeof(*argv));
-    argv[args->operand_count + 4] = NULL;
-    exec_python(argv);
-    free(argv);
+    if (args->dashes) {
+        exec_python_command(args);
+        return run_command(args);
+    }
+    exec_script(args);
     return fail(CODE_FAILED, "run",
                 "no Python found; install roastcoffea, or set ROAST_PYTHON");
 }
 
+static const struct option options[] = {
+    {"output-dir", 'o', "DIR", "write the run there"},
+    {"interval", 'i', "SECONDS", "of sampling; 1 if not given"},
+    {"label", 'l', "KEY=VALUE", "a label of the run; may be repeated"},
+    {"progress", 'p', NULL, "show a live line (Python scripts)"},
+    {"quiet", 'q', NULL, "print no summary"},
+    {0},
+};
+
 const struct command cmd_run = {
     .name = "run",
-    .operands = "[OPTIONS] SCRIPT [ARGUMENTS]",
-    .summary = "run a Python script and measure it, unchanged",
+    .operands = "SCRIPT ... | -- COMMAND ...",
+    .summary = "run a Python script or any command and measure it, unchanged",
     .help =
-        "Starts \"python -m roastcoffea run\" with the Python that this program was\n"
-        "installed for. Options:\n"
-        "  -o, --output-dir DIR     write a measurement directory there\n"
-        "  -i, --interval SECONDS   of sampling; 1 if not given\n"
-        "  -l, --label KEY=VALUE    a label of the run; may be repeated\n"
-        "  -p, --progress           show a live line\n"
-        "  -q, --quiet              print no summary\n",
+        "A script is started by \"python -m roastcoffea run\" with the Python that "
+        "this\n"
+        "program was installed for: of a coffea analysis all is measured. So is one "
+        "of\n"
+        "\"-- python SCRIPT\", with that Python. Of any other command CPU, memory, "
+        "I/O\n"
+        "and what the system counted are measured, without Python. The exit code is\n"
+        "that of the script or command; a signal that ended it ends roast too.\n",
+    .options = options,
     .min_operands = 1,
     .max_operands = (size_t)-1,
     .verbatim = true,

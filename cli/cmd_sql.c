@@ -31,7 +31,7 @@ static int run_query(struct source *source, const char *query, enum roast_format
     out_rows_end(output.rows);
     if (status == ROAST_LIMIT)
         return fail_with(source->path, &err, "--seconds allows more");
-    if (status == ROAST_BAD_DATA)
+    if (status == ROAST_REFUSED)
         return fail(CODE_USAGE, source->path, "%s; roast help sql lists the tables",
                     err.message);
     return status < 0 ? fail_with(source->path, &err, NULL) : CODE_OK;

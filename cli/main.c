@@ -19,6 +19,8 @@ const struct command *const commands[] = {
 };
 const size_t command_count = sizeof(commands) / sizeof(commands[0]);
 
+void (*sigpipe_at_start)(int);
+
 static const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < command_count; i++)
@@ -89,7 +91,8 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    (void)signal(SIGPIPE, SIG_DFL); /* children of Python inherit that it is ignored */
+    /* children of Python inherit that it is ignored */
+    sigpipe_at_start = signal(SIGPIPE, SIG_DFL);
     int code = run_program(argc, argv);
     int written = out_finish();
 

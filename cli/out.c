@@ -190,6 +190,11 @@ void note(const char *subject, const char *format, ...)
     va_end(args);
 }
 
+void note_page(const struct roast_page *page)
+{
+    (void)fwrite(page->text, 1, page->size_bytes, stderr);
+}
+
 /* The exit code and the advice for an error of libroast. */
 static const struct error_advice {
     int status;

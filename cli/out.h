@@ -52,6 +52,8 @@ int fail(int code, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for an error of libroast; advice NULL: the usual one for a run file. */
 int fail_with(const char *subject, const roast_error *err, const char *advice);
+/* A page without control characters, on standard error. */
+void note_page(const struct roast_page *page);
 void note(const char *subject, const char *format, ...)
     __attribute__((format(printf, 2, 3))); /* the same line, no failure */
 

@@ -37,6 +37,10 @@ void exec_python(char **argv)
     char path[PATH_MAX];
     char *named = getenv("ROAST_PYTHON");
 
+    if (argv[0]) {
+        (void)execvp(argv[0], argv);
+        return;
+    }
     if (named && *named) {
         argv[0] = named;
         (void)execvp(named, argv);

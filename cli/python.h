@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* Replaces this process by Python with these arguments, ended by NULL (the first one is
- * set to its name). Returns only where no Python was found. */
+/* Replaces this process by Python with these arguments, ended by NULL: by argv[0], or, if
+ * that is NULL, by the Python that belongs to this program, whose name it is set to.
+ * Returns only where it was not found. */
 void exec_python(char **argv);
 
 /* Runs Python as a child, with one of its standard streams discarded (-1: none); returns

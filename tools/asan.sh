@@ -58,7 +58,7 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$reports
 export UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONMALLOC=malloc PYTHONPATH=$site
 export ROAST_SANITIZED=$site # the tests refuse another build
-export ROAST_PROGRAM=$site/bin/roast PATH=$site/bin:$PATH
+export ROAST_PROGRAM=$site/bin/roast PATH=$site/bin:$venv/bin:$PATH
 status=0
 LD_PRELOAD=${preload%:} "$venv/bin/python" tools/pytests.py --capture=sys \
     --timeout=900 "$@" || status=$?

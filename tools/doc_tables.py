@@ -133,7 +133,7 @@ def terms() -> dict[str, Table]:
 
 
 def metric_row(item: list[str]) -> list[str]:
-    """A row of the six tables: what its metric is, and the one in parentheses."""
+    """A row of the tables of metrics: its metric, and the one in parentheses."""
     table, _, label, name, _, *beside = item
     meaning = METRICS[name]
     if len(beside) > 1:
@@ -143,7 +143,7 @@ def metric_row(item: list[str]) -> list[str]:
 
 
 def metric_tables() -> dict[str, Table]:
-    """A table for each of the six tables."""
+    """A table for each of them."""
     names = re.findall(r"^T\((\w+),", text_of("report_tables.def"), re.MULTILINE)
     return {
         name: Table(
@@ -227,6 +227,7 @@ DOCUMENTS = {
         "chunks": level("chunks"),
         "inside": level("inside"),
         "fine": level("fine"),
+        "system": level("system"),
         "efficiency": level("efficiency"),
         "slices": plain("budget_slices.def", "slice", "shown as", "meaning"),
         "series": Table("series.def", ("key in tracking_data", "unit"), (1, 3)),

@@ -82,6 +82,7 @@ int main(void) { return 0; }'
             need libcmocka-dev has_cmocka
             need sqlite3 has sqlite3
             need prometheus has promtool
+            need time has /usr/bin/time
             ;;
         lint)
             need clang has clang

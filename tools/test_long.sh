@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test_long.sh - what takes too long for `make test`: the C tests under clang, valgrind
-# and ThreadSanitizer, clang-tidy at full depth, 200 kills, and some minutes of fuzzing.
+# and ThreadSanitizer, clang-tidy at full depth, 200 kills, damaged files, and some
+# minutes of fuzzing.
 # FUZZ_SECONDS is per target.
 set -euo pipefail
 
@@ -19,6 +20,8 @@ done
 
 ROAST_KILLS=200 tools/quiet.sh "200 kills of a writer" \
     build/test/tests/test_file_live_kill
+ROAST_MUTATIONS=5000 tools/quiet.sh "25,000 damaged files" \
+    build/test/tests/test_file_mutations
 
 tools/ctest.sh fuzz build
 for program in build/fuzz/tests/fuzz_*; do

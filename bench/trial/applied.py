@@ -176,7 +176,7 @@ def at_start(setup: Setup, found: re.Match[str], *_: Any) -> Setup:
 
 CHANGES: tuple[tuple[str, Change], ...] = (
     (r"merge the files of each dataset.*; chunksize=([\d_]+)", merged),
-    (r"keep the items: (items = .*)", items),
+    (r"keep the items.*: (items = .*)", items),
     (r"run closer to the data", closer),
     (r"use a cluster of your own", alone),
     (r"LocalCluster\(preload=\'([\w.]+)\'\)", at_start),

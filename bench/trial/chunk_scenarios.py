@@ -73,6 +73,26 @@ def small_chunks_dask(files: Files) -> Setup:
     return small_chunks(DASK, files)
 
 
+def cut_baskets(place: Place, files: Files) -> Setup:
+    """16 chunks of a file with one basket per column, which each of them unpacks."""
+    path = files.packed("LZMA", events=200_000, parts=1)
+    steps = (
+        partial(read, names=tuple(f"x{n}" for n in range(4))),
+        partial(rest, each_s=5e-6),
+    )
+    return Setup(place, fileset(data=path), steps, chunksize=12_500)
+
+
+@scenario("chunks_too_small")
+def cut_baskets_iterative(files: Files) -> Setup:
+    return cut_baskets(ITERATIVE, files)
+
+
+@scenario("chunks_too_small")
+def cut_baskets_processes(files: Files) -> Setup:
+    return cut_baskets(PROCESSES, files)
+
+
 def small_files(place: Place, files: Files) -> Setup:
     step = partial(rest, each_s=0.0002)
     return Setup(place, fileset(data=files.wide_parts(80)), (step,))

@@ -119,8 +119,10 @@ class Files:
     def wide_parts(self, count: int) -> list[Path]:
         return [self.wide(f"wide{n}of{count}", 40) for n in range(count)]
 
-    def packed(self, codec: str, columns: int = 4, events: int = 2_500_000) -> Path:
-        """Numbers that take long to unpack."""
+    def packed(
+        self, codec: str, columns: int = 4, events: int = 2_500_000, parts: int = 8
+    ) -> Path:
+        """Numbers that take long to unpack, in so many baskets per column."""
 
         def make(path: Path) -> None:
             rng = np.random.default_rng(3)
@@ -128,9 +130,9 @@ class Files:
                 f"x{n}": rng.integers(0, 2**20, events, np.int32)
                 for n in range(columns)
             }
-            write(path, values, codec, parts=8)
+            write(path, values, codec, parts)
 
-        return self.once(f"packed{columns}-{codec.lower()}.root", make)
+        return self.once(f"packed{columns}x{parts}-{codec.lower()}.root", make)
 
     def nano(self) -> Fileset:
         """NanoAOD-like files with a thousand branches, of two datasets."""

@@ -62,10 +62,20 @@ QUICK = {"healthy_iterative_ttree", "healthy_dask_processes_rntuple"}
 
 def healthy_nano(place: Place, files: Files) -> Setup:
     """A thousand branches; each file is a long chunk."""
-    step = partial(select_jets, each_s=7 / 3000)
+    step = partial(select_jets, each_s=11 / 3000)
     options = {"schema": NanoAODSchema}
     return Setup(place, files.nano(), (step,), chunksize=3000, runner=options)
 
+
+def quick_baskets(files: Files) -> Setup:
+    """Each chunk unpacks the only basket of every column, which takes no time."""
+    path = files.packed("ZSTD", events=200_000, parts=1)
+    columns = tuple(f"x{n}" for n in range(4))
+    steps = (partial(read, names=columns), partial(rest, each_s=CHUNK_S / 20_000))
+    return Setup(fileset=fileset(data=path), steps=steps, chunksize=20_000)
+
+
+SCENARIOS.append(Scenario("healthy_quick_baskets", HEALTHY, quick_baskets))
 
 for name, place, works in HEALTHY_RUNS:
     for kind, work in zip(("ttree", "rntuple", "parquet"), works.split(), strict=True):

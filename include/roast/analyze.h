@@ -32,7 +32,7 @@ const char *roast_metric_kind_name(enum roast_metric_kind kind); /* "exact" ... 
 
 struct roast_metric_info {
     const char *name;
-    const char *level; /* workflow, workers, chunks, inside, fine, efficiency */
+    const char *level; /* workflow, workers, chunks, inside, fine, system, efficiency */
     const char *unit;
     bool is_count;               /* shown and given as an integer */
     enum roast_metric_kind kind; /* at best: see roast_metric_kind() */

@@ -100,10 +100,11 @@ int roast_spool_read(roast_spool *spool, const struct roast_frames_sink *sink,
                      roast_error *err);
 
 struct roast_spool_state {
-    uint64_t files;         /* seen so far */
-    uint64_t bytes;         /* that the sink has accepted */
-    uint64_t unreadable;    /* files with at least one failed read */
-    uint64_t waiting_files; /* with an incomplete frame at the end, */
+    uint64_t files;      /* seen so far */
+    uint64_t bytes;      /* that the sink has accepted */
+    uint64_t unreadable; /* files with at least one failed read */
+    uint64_t
+        waiting_files; /* with an incomplete frame at the end, or not in the list */
     uint64_t waiting_bytes; /* size of these frames */
 };
 

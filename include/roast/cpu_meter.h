@@ -31,6 +31,9 @@ int roast_cpu_meter_use(roast_cpu_meter *meter, const struct roast_process_use *
 void roast_cpu_meter_read(const roast_cpu_meter *meter, double *own_s,
                           double *children_s);
 
+/* How many descendants were in a sample so far. */
+uint64_t roast_cpu_meter_processes(const roast_cpu_meter *meter);
+
 #ifdef __cplusplus
 }
 #endif

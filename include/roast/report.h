@@ -19,7 +19,7 @@ extern "C" {
 enum { ROAST_TIME_BYTES = 32 };
 size_t roast_format_time(char out[ROAST_TIME_BYTES], int64_t time_ns);
 
-/* ---- the six tables ----------------------------------------------------------- */
+/* ---- the tables of metrics ---------------------------------------------------- */
 
 enum roast_report_table {
 #define T(id, title) ROAST_REPORT_##id,

@@ -86,7 +86,7 @@ int64_t roast_runfile_check(roast_runfile *file, roast_problem_visitor *problem,
 
 /* Runs one SELECT on the file, which cannot change it. The tables of the file and those
  * of tables.def can be used. `row` is called once with the names and cells NULL, then
- * for every row; it returns false to stop. */
+ * for every row; it returns false to stop. REFUSED where the query is wrong. */
 typedef bool roast_sql_visitor(void *context, const char *const *names,
                                const struct roast_cell *cells, size_t count);
 int roast_runfile_sql(roast_runfile *file, const char *query, roast_sql_visitor *row,

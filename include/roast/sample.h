@@ -68,8 +68,10 @@ struct roast_process_use {
     uint64_t rss_bytes;
     uint64_t threads;
     bool io_known;
-    uint64_t read_bytes; /* from storage */
+    uint64_t read_bytes; /* from storage; all four with children it waited for */
     uint64_t write_bytes;
+    uint64_t read_chars; /* by system calls, also from the page cache and sockets */
+    uint64_t write_chars;
 };
 
 /* Receives uses. `use` is called from the thread that samples and must not block. */

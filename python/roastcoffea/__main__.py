@@ -4,14 +4,17 @@ and ``selftest`` are done in Python.
 
 A script that is run finds everything as ``python SCRIPT`` gives it: arguments, folder,
 and a ``__main__`` of its own, which stays until the end: what the script left to be
-done at exit may still need it. We write to standard error alone. Every other command
-becomes the installed program.
+done at exit may still need it. So do a module and a text, as of ``python -m`` and
+``python -c``. We write to standard error alone. Every other command, and ``run --
+COMMAND``, becomes the installed program.
 """
 
 from __future__ import annotations
 
 import argparse
 import builtins
+import functools
+import importlib.util
 import io
 import math
 import os
@@ -19,8 +22,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable
+from importlib.abc import InspectLoader
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from roastcoffea import __version__
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "python -m roastcoffea"
 NO_PROGRAM = f"no program roast of version {__version__}"
+WITH_VALUE = ("-o", "--output-dir", "-i", "--interval", "-l", "--label")
 ANSWER_S = 10  # a program that takes longer to say its version is none of ours
 
 
@@ -62,30 +68,83 @@ def _parser() -> argparse.ArgumentParser:
     add("-l", "--label", type=_label, action="append", default=[], metavar="KEY=VALUE")
     add("-p", "--progress", action="store_true", help="show a live line")
     add("-q", "--quiet", action="store_true", help="print no summary")
+    add("-m", dest="kind", action="store_const", const="-m", help="SCRIPT is a module")
+    add("-c", dest="kind", action="store_const", const="-c", help="SCRIPT is a text")
     add("script")
     add("arguments", nargs=argparse.REMAINDER, help="of the script")
     return parser
 
 
-def _read(script: str) -> bytes:
-    """The text of the script; a script that cannot be read ends the program."""
-    try:
-        with io.open_code(os.path.abspath(script)) as file:
-            return file.read()
-    except OSError as error:
-        print(f"{PROGRAM}: error: {script}: {error.strerror}", file=sys.stderr)
-        raise SystemExit(2) from None
+def _is_command(words: list[str]) -> bool:
+    """Whether ``--`` comes before any script."""
+    at = 0
+    while at < len(words) and words[at][:1] == "-" and words[at] != "--":
+        at += 2 if words[at] in WITH_VALUE else 1
+    return words[at : at + 1] == ["--"]
 
 
-def _execute(script: str, text: bytes) -> None:
-    """Run a script as ``__main__``."""
+class Work(NamedTuple):
+    """What is run as ``__main__``, and what it finds there."""
+
+    name: str  # sys.argv[0]
+    folder: str | None  # sys.path[0]; None: the current one, as it is already
+    variables: dict[str, Any]
+    code: Callable[[], Any]  # called in the block: an error of the script is its own
+
+
+def _end(code: int, why: str) -> NoReturn:
+    print(f"{PROGRAM}: error: {why}", file=sys.stderr)
+    raise SystemExit(code) from None
+
+
+def _script(script: str) -> Work:
+    """A script; one that cannot be read ends the program."""
     path = os.path.abspath(script)
+    try:
+        with io.open_code(path) as file:
+            text = file.read()
+    except OSError as error:
+        _end(2, f"{script}: {error.strerror}")
+    folder = os.path.dirname(os.path.realpath(path))
+    return Work(script, folder, {"__file__": path}, lambda: _compiled(text, path))
+
+
+def _text(text: str) -> Work:
+    """The text of ``-c``."""
+    return Work("-c", "", {}, lambda: _compiled(text, "<string>"))
+
+
+def _compiled(text: str | bytes, name: str) -> Any:
+    return compile(text, name, "exec", dont_inherit=True)
+
+
+def _module(name: str) -> Work:
+    """A module; one that does not exist ends the program."""
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        _end(1, str(error))
+    if spec is None or not isinstance(spec.loader, InspectLoader):
+        _end(1, f"No module named {name}")
+    path = spec.origin or name
+    variables = {"__file__": path, "__spec__": spec, "__package__": spec.parent}
+    code = functools.partial(spec.loader.get_code, spec.name)
+    return Work(path, None, variables | {"__loader__": spec.loader}, code)
+
+
+WORK = {None: _script, "-m": _module, "-c": _text}
+
+
+def _execute(work: Work) -> None:
+    """Run it as ``__main__``."""
     module = ModuleType("__main__")
-    vars(module).update(__file__=path, __builtins__=builtins)
+    vars(module).update(__builtins__=builtins, **work.variables)
     sys.modules["__main__"] = module
-    if not sys.flags.safe_path:  # under -P scripts do not find their folder either
-        sys.path[0] = os.path.dirname(os.path.realpath(path))
-    exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+    if work.folder is not None and not sys.flags.safe_path:
+        sys.path[0] = work.folder  # under -P scripts do not find their folder either
+    exec(work.code(), vars(module))
 
 
 def _summary(run: Run, script: str) -> str:
@@ -101,21 +160,21 @@ def _run(options: argparse.Namespace) -> None:
     """The script in a block; what it raises passes through."""
     from roastcoffea.collector import monitor
 
-    text = _read(options.script)
+    work = WORK[options.kind](options.script)
     collector = monitor(
         options.output_dir,
         worker_tracking_interval=options.interval,
         progress=options.progress,
         labels=dict(options.label),
     )
-    sys.argv = [options.script, *options.arguments]
+    sys.argv = [work.name, *options.arguments]
     try:
         with collector:
-            _execute(options.script, text)
+            _execute(work)
     finally:
         if not options.quiet:
             sys.stdout.flush()
-            print(_summary(collector.run, options.script), file=sys.stderr)
+            print(_summary(collector.run, work.name), file=sys.stderr)
             if collector.measurement_path:
                 print(f"written to {collector.measurement_path}", file=sys.stderr)
 
@@ -164,7 +223,7 @@ def _become(arguments: list[str]) -> None:
 
 def main() -> None:
     """The entry of the program."""
-    if sys.argv[1:2] == ["run"]:
+    if sys.argv[1:2] == ["run"] and not _is_command(sys.argv[2:]):
         _run(_parser().parse_args(sys.argv[2:]))
     elif sys.argv[1:2] == ["import"]:
         from roastcoffea.export.import_command import main as import_

@@ -22,7 +22,7 @@ from roastcoffea.coffea import runner_call, runner_hook, switch
 from roastcoffea.export.measurements import names_of
 from roastcoffea.output_dir import OutputDir, refuse_taken
 from roastcoffea.progress import LiveLine
-from roastcoffea.run import NOT_ENDED, NOT_STARTED, NOT_TRACKED, Run
+from roastcoffea.run import NOT_ENDED, NOT_STARTED, Run
 from roastcoffea.run_notes import check_label
 from roastcoffea.run_recorder import RunRecorder
 
@@ -146,8 +146,9 @@ class MetricsCollector:
         self._filter = RunnerFilter(self.client)
         self._recorder = self._files = None
         self._steps = [
-            *(self._restore, self._end_tracking, self._end_line, self._end_dask),
-            *(self._finish, self._save),
+            *(self._restore, self._flush, self._keep_span, self._end_tracking),
+            *(self._end_live_line, self._end_dask, self._close, self._finish),
+            self._save,
         ]
         try:  # coffea's import comes first: it is no part of the run
             why = None
@@ -182,8 +183,8 @@ class MetricsCollector:
         if self._writes():
             self._files = OutputDir(self.output_dir, self.measurement_name)
             self._files.open_live(run.core)
-        interval = f"{self.worker_tracking_interval} s"
-        run.begin(self.labels, interval if self.track_workers else NOT_TRACKED)
+        interval_s = self.worker_tracking_interval if self.track_workers else 0.0
+        run.begin(self.labels, interval_s)
         if self._files:
             self._files.warn_begun(run)
         self._filter.run = run
@@ -217,38 +218,44 @@ class MetricsCollector:
         if self.processor_instance is not None:
             switch.release(self.processor_instance, self)
 
-    def _end_tracking(self) -> None:
-        tracking, self._tracking = self._tracking, None
+    def _flush(self) -> None:
         if self._recorder:
-            self._guarded("live file", self._recorder.flush)
-        if tracking:
-            self._guarded("span", self._keep_span, tracking)
-            self._guarded("end of the sampling", tracking.end)
+            self._recorder.flush()
 
-    def _keep_span(self, tracking: Any) -> None:
-        self._span_info = tracking.span_info()
+    def _keep_span(self) -> None:
+        if self._tracking:
+            self._span_info = self._tracking.span_info()
 
-    def _end_line(self) -> None:
+    def _end_tracking(self) -> None:
+        if self._tracking:
+            self._tracking.end()
+
+    def _end_live_line(self) -> None:
         if self._line:
-            self._guarded("live line", self._line.stop)
+            self._line.stop()
 
     def _end_dask(self) -> None:
         if self._recorder:
-            self._guarded("end on Dask", self._recorder.end_dask)
+            self._recorder.end_dask()
+
+    def _close(self) -> None:
+        if self._recorder:
+            self._recorder.close()
 
     def _finish(self) -> None:
+        self._tracking = None
         if self._recorder:
-            self._guarded("records of calls", self._recorder.close)
-            self._guarded("end of the block", self._recorder.finish, self._ended_ns)
+            self._recorder.finish(self._ended_ns)
 
     def _save(self) -> None:
         if self._files and self._recorder:
             self.run._measurement_path = self._files.save(self.run, self._recorder)
         self._files = None
 
-    def _guarded(self, what: str, step: Callable[..., Any], *args: Any) -> None:
-        if self._recorder:
-            self._recorder.guarded(what, step, *args)
+    def _note_failed(self, step: Callable[[], None], error: Exception) -> None:
+        """Count an error of a step; C calls it."""
+        note = self._recorder.note_error if self._recorder else _probe.note_error
+        note(step.__name__.replace("_", " ").strip(), error)
 
     def _start_tracking(self, run: RunRecorder) -> None:
         interval = self.worker_tracking_interval if self.track_workers else 0.0

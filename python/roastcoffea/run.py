@@ -24,13 +24,12 @@ from roastcoffea.coffea.fileset import merged, read_text, sign
 from roastcoffea.export.decoding import decode
 from roastcoffea.metrics import Metrics, chunk_dicts
 from roastcoffea.run_notes import RunNotes
-from roastcoffea.run_recorder import RunRecorder
+from roastcoffea.run_recorder import NOT_TRACKED, RunRecorder
 from roastcoffea.user_records import OUTPUT_KEY, UserRecords
 
 NOT_STARTED = "Timing not available: enter the collector's block first"
 NOT_ENDED = "Cannot save measurement before context manager completes"
 OPENED = "this run was opened from a file: nothing can be added to it"
-NOT_TRACKED = "off"  # how workers were sampled
 
 
 class TableOf:

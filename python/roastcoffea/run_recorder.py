@@ -25,6 +25,7 @@ from roastcoffea.run_notes import RunNotes, printable
 if TYPE_CHECKING:
     from roastcoffea.dask.watch import Watches
 
+NOT_TRACKED = "off"  # how workers were sampled
 
 # Runs whose blocks last, in the order of their begin.
 _open: list[RunRecorder] = []
@@ -67,11 +68,14 @@ class RunRecorder:
 
     # ---- from the collector ------------------------------------------------------
 
-    def begin(self, labels: Mapping[Any, Any], tracked: str) -> None:
-        """The block begins; ``tracked`` is a text: how workers are sampled."""
+    def begin(self, labels: Mapping[Any, Any], interval_s: float) -> None:
+        """The block begins; workers are sampled at this interval, or not (0)."""
         self.core.set_fact("monitor_errors", 0)
         self.notes.set_text("id", secrets.token_hex(16))
+        tracked = f"{interval_s} s" if interval_s else NOT_TRACKED
         provenance.store(self.core, {"worker_tracking": tracked})
+        if interval_s:
+            self.core.set_fact("sampling_seconds", interval_s)
         for name, text in labels.items():
             self.guarded("labels", self.notes.set_label, name, text)
         self.guarded(

@@ -231,7 +231,8 @@ def sent_at(seconds: float, number: int) -> Iterator[None]:
 
 
 def interrupt_at_random(block: Block, times: int) -> list[str]:
-    """What is wrong after signals at random times; prints the seed."""
+    """What is wrong after signals at random times, so many Ctrl-C and as many alarms;
+    prints the seed."""
     seed = random.randrange(1 << 32)
     print("seed", seed)
     chance = random.Random(seed)
@@ -240,8 +241,7 @@ def interrupt_at_random(block: Block, times: int) -> list[str]:
     block.run(contextlib.nullcontext())
     takes_s = time.monotonic() - begun_s
     found = []
-    for _ in range(times):
-        number, kind = chance.choice([(signal.SIGINT, Mine), (signal.SIGALRM, Alarm)])
+    for number, kind in [(signal.SIGINT, Mine), (signal.SIGALRM, Alarm)] * times:
         seconds = chance.uniform(0, takes_s)
         error = kind()
         wrong = block.interrupt(number, error, sent_at(seconds, number))

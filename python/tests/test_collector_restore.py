@@ -22,6 +22,8 @@ from collector_helpers import (
     threads,
 )
 from roastcoffea import MetricsCollector, _core, _probe
+from roastcoffea.backends.local import LocalTracking
+from roastcoffea.progress import LiveLine
 from roastcoffea.run import Run
 from roastcoffea.run_recorder import RunRecorder
 from support import KEY, run_python
@@ -136,6 +138,31 @@ def test_error_of_ours_is_counted_not_raised(method, tiny_file, monkeypatch):
     assert collector.get_metrics()["monitor_errors"] > 0
     if method not in ("begin_call", "open_spool"):  # the others are taken all the same
         assert starts(collector.chunk_metrics) == [0, 1000, 2000]
+
+
+AT_THE_END = [
+    *((RunRecorder, name) for name in ("flush", "end_dask", "close", "finish")),
+    *((LocalTracking, name) for name in ("span_info", "end")),
+    (LiveLine, "stop"),
+]
+
+
+@pytest.mark.parametrize("step", AT_THE_END)
+def test_error_of_ours_at_the_end_is_counted(step, tiny_file, tmp_path, monkeypatch):
+    original = getattr(*step)
+
+    def fails(*args):
+        original(*args)
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(*step, fails)
+    with roastcoffea.monitor(tmp_path, progress=True) as run:
+        make_runner()(fileset_of(tiny_file), processor_instance=Measured())
+    assert run.get_metrics()["monitor_errors"] == 1
+    assert run.get_metrics()["monitor_first_error"].endswith(": RuntimeError: ours")
+    saved = roastcoffea.open_run(run.measurement_path)
+    assert starts(saved.chunk_metrics) == [0, 1000, 2000]
+    assert saved.get_metrics()["monitor_errors"] == 1
 
 
 @pytest.mark.parametrize("step", [(RunRecorder, "finish"), (Run, "save")])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import re
 import shutil
 import sqlite3
@@ -377,9 +378,10 @@ def test_without_pyarrow(run, tmp_path, monkeypatch):
         run.export("parquet", tmp_path / "out")
     path = run.save(tmp_path / "a.roast")
     (tmp_path / "pyarrow.py").write_text("raise ImportError('it is broken')")
+    places = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [program(), "export", path, "-f", "parquet", "-o", tmp_path / "out"],
-        env=ENVIRONMENT | {"PYTHONPATH": str(tmp_path)},
+        env=ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(places)},
         capture_output=True,
         text=True,
     )

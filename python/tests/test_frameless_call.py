@@ -97,6 +97,24 @@ def test_errors_of_the_monitor_are_noted_and_change_nothing():
     assert around.trouble == [trouble[1]]
 
 
+def test_errors_of_steps_after_an_exception_are_noted():
+    trouble, undone = RuntimeError(), []
+    around = Around(fail, None, trouble)
+
+    def undo_badly(error):
+        raise trouble
+
+    def before_call(args, kwargs, undo):
+        undo.extend([undo_badly, undone.append])
+        return fail, args, kwargs, None
+
+    around.before_call = before_call
+    with pytest.raises(ValueError, match="'b': 2") as caught:
+        around(b=2)
+    assert undone == [caught.value]
+    assert around.trouble == [trouble, trouble]
+
+
 def test_wrong_result_of_before_call_is_noted():
     around = Around(len)
     around.before_call = lambda args, kwargs, undo: (len, ["abc"], {}, None)

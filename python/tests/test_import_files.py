@@ -7,6 +7,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from hypothesis import strategies as st
 
 from measurement_dirs import FIXTURES, imported, records_of
 from roastcoffea import FormatError, Run, open_run
+from roastcoffea.export import import_command
 from roastcoffea.export.importer import import_measurement
 
 OURS: dict[str, Any] = {"__roastcoffea__": {}}
@@ -220,3 +224,60 @@ def test_any_json_is_a_run_or_refused(
         run = timed(folder, metrics, f"{t0},{t1}")
         assert isinstance(run.chunk_metrics, list)
         run.save(folder / "x.roast", overwrite=True)
+
+
+# ---- damage --------------------------------------------------------------------------
+
+OTHERS = [
+    *(b"null", b"[]", b"{}", b'""', b"NaN", b"-1", b"1e999", b"-0.0", b"true"),
+    *(b"18446744073709551616", b"9" * 400, b"[" * 3000, b"1" + b"0" * 4000),
+    *(b'"0001-01-01T00:00:00+14:00"', b'"' + b"x" * 70_000 + b'"', b'"\\ud800"'),
+]
+VALUE = re.compile(rb'-?[0-9][0-9.eE+-]*|"[^"]*"|true|null')
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """One change: of a bit, a part or a value."""
+    at = chance.randrange(len(data) + 1)
+    to = at + chance.randrange(600)
+    what = chance.randrange(6)
+    if what == 0:
+        return data[:at]
+    if what == 1:
+        return data[:at] + data[to:]
+    if what == 2:
+        return data[:to] + data[at:]
+    if what == 3:
+        return data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
+    found = VALUE.search(data, at)
+    start, end = found.span() if found else (at, at)
+    return data[:start] + chance.choice(OTHERS) + data[end:]
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("count", [100, pytest.param(5000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["measurement_0_1_2", "measurement_0_1_2_dask"])
+def test_damaged_measurements_are_imported_or_refused(
+    name: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Damage has exit code 3; 4 is for our own troubles."""
+    chance = random.Random(1)
+    codes = []
+    for number in range(count):
+        folder = tmp_path / str(number)
+        shutil.copytree(FIXTURES / name, folder)
+        for _ in range(chance.randrange(1, 4)):
+            file = chance.choice(sorted(folder.iterdir()))
+            file.write_bytes(damaged(file.read_bytes(), chance))
+        target = folder / "x.roast"
+        codes.append(import_command.main([str(folder), "-o", str(target)]))
+        assert codes[-1] in (0, 3), (number, capsys.readouterr().err)
+        if codes[-1] == 0:
+            run = open_run(target)
+            assert isinstance(run.chunk_metrics, list)
+            assert run.get_metrics()["wall_time"] >= 0
+        else:
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith(f"roast: {folder}: "), line
+        shutil.rmtree(folder)
+    assert set(codes) == {0, 3}

@@ -4,12 +4,28 @@ the user, everything is restored, nothing is lost, and the next run is complete.
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
-from collector_helpers import iterative, make_runner, open_pool, processes, threads
-from interrupts import Block, interrupt_at_random
+import roastcoffea
+from collector_helpers import (
+    Measured,
+    fileset_of,
+    iterative,
+    make_runner,
+    open_pool,
+    processes,
+    starts,
+    threads,
+)
+from interrupts import Alarm, Block, handled, interrupt_at_random
+from roastcoffea.export import measurements
+from roastcoffea.output_dir import OutputDir
+from roastcoffea.run_recorder import RunRecorder
 
-long = pytest.mark.long
+long = (pytest.mark.long, pytest.mark.timeout(4 * 3600))  # on a busy machine
+often = pytest.mark.parametrize("times", [pytest.param(200, marks=long)])
 pool = pytest.fixture(scope="module")(open_pool)
 
 
@@ -42,13 +58,43 @@ def test_any_line_on_processes(every, pool, tiny_file, tmp_path):
     assert block.interrupt_lines(every) == []
 
 
-@long
-def test_any_time(tiny_file, tmp_path):
+ENDING = [
+    *((RunRecorder, name) for name in ("flush", "end_dask", "finish")),
+    *((measurements, name) for name in ("_write_beside", "_sync", "_move")),
+    (OutputDir, "save"),
+]
+
+
+@pytest.mark.parametrize("step", ENDING)
+def test_alarm_while_a_block_ends_and_saves(step, tiny_file, tmp_path, monkeypatch):
+    """As of a batch system that is about to preempt the job."""
+    original = getattr(*step)
+
+    def alarmed(*args, **options):
+        signal.raise_signal(signal.SIGALRM)
+        return original(*args, **options)
+
+    monkeypatch.setattr(*step, alarmed)
+    with (
+        handled(signal.SIGALRM, error := Alarm()),
+        pytest.raises(Alarm) as seen,
+        roastcoffea.monitor(tmp_path, measurement_name="x"),
+    ):
+        make_runner()(fileset_of(tiny_file), Measured())
+    assert seen.value is error
+    kept = roastcoffea.open_run(tmp_path / "x")
+    assert starts(kept.chunk_metrics) == [0, 1000, 2000]
+    assert not kept.partial
+    assert kept.get_metrics()["monitor_errors"] == 0
+
+
+@often
+def test_any_time(times, tiny_file, tmp_path):
     block = Block(runner_of(iterative(retries=0)), tiny_file, tmp_path)
-    assert interrupt_at_random(block, 200) == []
+    assert interrupt_at_random(block, times) == []
 
 
-@long
-def test_any_time_on_processes(pool, tiny_file, tmp_path):
+@often
+def test_any_time_on_processes(times, pool, tiny_file, tmp_path):
     block = Block(runner_of(processes(pool, retries=0)), tiny_file, tmp_path)
-    assert interrupt_at_random(block, 200) == []
+    assert interrupt_at_random(block, times) == []

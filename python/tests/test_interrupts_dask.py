@@ -8,7 +8,8 @@ import pytest
 from clusters import Surrounded, dask_runner, shared_client
 from interrupts import Block, interrupt_at_random
 
-long = pytest.mark.long
+long = (pytest.mark.long, pytest.mark.timeout(4 * 3600))  # on a busy machine
+often = pytest.mark.parametrize("times", [pytest.param(200, marks=long)])
 client = pytest.fixture(scope="module")(shared_client)
 
 
@@ -20,9 +21,9 @@ def test_any_line_on_dask(every, client, tiny_file, tmp_path):
     around.check()
 
 
-@long
-def test_any_time_on_dask(client, tiny_file, tmp_path):
+@often
+def test_any_time_on_dask(times, client, tiny_file, tmp_path):
     block = Block(dask_runner(client), tiny_file, tmp_path)
     around = Surrounded(client)
-    assert interrupt_at_random(block, 200) == []
+    assert interrupt_at_random(block, times) == []
     around.check()

@@ -272,7 +272,7 @@ dicts = st.dictionaries(
 @pytest.mark.filterwarnings("ignore")
 def test_records_made_by_hand_come_back_with_all_they_hold(records):
     recorder = RunRecorder()
-    recorder.begin({}, "off")
+    recorder.begin({}, 0.0)
     live = Run(recorder.core, recorder=recorder)
     live.set_chunk_metrics(records)
     recorder.finish(time.monotonic_ns())

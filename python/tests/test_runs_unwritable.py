@@ -234,7 +234,7 @@ def little_disk(tmp_path):
 
 
 def test_full_file_system_does_not_harm_the_analysis(little_disk, tiny_file):
-    (little_disk / "filler").write_bytes(bytes(450_000))
+    (little_disk / "filler").write_bytes(bytes(490_000))
     with (
         pytest.warns(UserWarning, match="could not write to") as warned,
         roastcoffea.monitor(little_disk, measurement_name="x") as run,

@@ -40,6 +40,12 @@ static inline void roast__context_set(const struct roast_summary_context *ctx,
     roast__metric_set(&ctx->summary->values, metric, value);
 }
 
+/* The run is a command: it has no chunks. */
+static inline bool roast__run_is_command(const struct roast_run *run)
+{
+    return run->fact_known[ROAST_FACT_command_processes];
+}
+
 /* A text of the run. */
 static inline struct roast_str roast__context_text(
     const struct roast_summary_context *ctx, int32_t number)

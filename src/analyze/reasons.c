@@ -22,6 +22,7 @@ enum need {
     NEED_SAMPLES,
     NEED_SPANS,     /* of Dask, that account the tasks of this run */
     NEED_SCHEDULER, /* the text of the row is the reason */
+    NEED_COMMAND,   /* roast run -- COMMAND */
     NEED_COUNT
 };
 
@@ -68,6 +69,8 @@ static const char *without_attempts(const struct roast_summary_context *ctx,
 {
     const struct roast_run *run = ctx->run;
 
+    if (roast__run_is_command(run))
+        return "a command was run, no coffea analysis";
     if (run->fact_known[ROAST_FACT_processed_chunks] &&
         run->facts[ROAST_FACT_processed_chunks] > 0)
         return "the workers sent no records: is roastcoffea installed there?";
@@ -177,6 +180,9 @@ static const char *missing(const struct roast_summary_context *ctx,
         return run->samples.count > 0 ? NULL : "no worker was sampled";
     case NEED_SPANS:
         return roast__without_spans(ctx);
+    case NEED_COMMAND:
+        return roast__run_is_command(run) ? NULL
+                                          : "only of commands: roast run -- COMMAND";
     }
     return NULL;
 }

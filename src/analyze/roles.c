@@ -246,6 +246,25 @@ const struct roast_retry *roast__roles_retry(const struct roast_roles *roles,
     return bsearch(&key, roles->retries, roles->retry_count, sizeof(key), by_row);
 }
 
+const char *roast__role_status(const struct roast_run *run, enum roast_role role)
+{
+    switch (role) {
+    case ROAST_ROLE_COUNTS:
+    case ROAST_ROLE_BARE:
+        return "ok";
+    case ROAST_ROLE_REPEAT:
+        return "repeat";
+    case ROAST_ROLE_FAILED:
+        return "failed";
+    case ROAST_ROLE_LOST:
+        return "lost";
+    case ROAST_ROLE_CANCELLED:
+        return "cancelled";
+    default:
+        return run->end_ns == 0 ? "running" : NULL;
+    }
+}
+
 bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_run *run,
                            size_t row)
 {

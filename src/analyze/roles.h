@@ -57,6 +57,9 @@ void roast__roles_release(struct roast_roles *roles);
 const struct roast_retry *roast__roles_retry(const struct roast_roles *roles,
                                              size_t row);
 
+/* The status of an attempt, as in the table `tasks`; NULL: its end was not observed. */
+const char *roast__role_status(const struct roast_run *run, enum roast_role role);
+
 /* Whether the chunk or file of a failed attempt was successful in another one. */
 bool roast__roles_resolved(const struct roast_roles *roles, const struct roast_run *run,
                            size_t row);

@@ -38,3 +38,18 @@ size_t roast__utf8_decode(uint32_t *code, struct roast_str text)
         return 0;
     return size;
 }
+
+void roast__put_utf8(struct roast_buf *out, struct roast_str text)
+{
+    while (text.size_bytes > 0 && roast__buf_ok(out)) {
+        uint32_t code;
+        size_t size = roast__utf8_decode(&code, text);
+        if (size > 0)
+            roast__buf_put(out, text.data, size);
+        else
+            roast__buf_put(out, "\xef\xbf\xbd", 3);
+        size += size == 0;
+        text.data += size;
+        text.size_bytes -= size;
+    }
+}

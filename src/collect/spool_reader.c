@@ -38,6 +38,7 @@ struct roast_spool {
     uint64_t unreadable;
     uint64_t left_out;       /* files beyond the limit, in this call */
     uint64_t most_left_out;  /* in one call */
+    uint64_t unlisted;       /* files without memory in the list, in this call */
     struct roast_buf window; /* the file from `position` on, while it is read */
 };
 
@@ -134,8 +135,10 @@ static int find_file(struct spool_file **out, roast_spool *spool, uint64_t proce
             spool->left_out++;
             return ROAST_OK;
         }
-        if (!make_room(spool))
+        if (!make_room(spool)) {
+            spool->unlisted++;
             return roast_error_set(err, ROAST_NO_MEMORY, "%zu files", spool->count);
+        }
         struct spool_file *file = &spool->files[at];
         memmove(file + 1, file, (spool->count - at) * sizeof(*file));
         *file = (struct spool_file){.process_id = process_id};
@@ -277,7 +280,7 @@ int roast_spool_read(roast_spool *spool, const struct roast_frames_sink *sink,
 
     if (!dir)
         return dir_error(spool->dir, err);
-    spool->left_out = 0;
+    spool->left_out = spool->unlisted = 0;
     struct reading reading = {.sink = sink, .dir_fd = dirfd(dir)};
     for (const char *name = next_name(dir, &process_id); name;
          name = next_name(dir, &process_id)) {
@@ -327,6 +330,7 @@ struct roast_spool_state roast_spool_state(const roast_spool *spool)
         .files = spool->count,
         .bytes = spool->taken_bytes,
         .unreadable = spool->unreadable + spool->most_left_out,
+        .waiting_files = spool->unlisted,
     };
 
     for (size_t i = 0; i < spool->count; i++) {

@@ -230,6 +230,8 @@ void roast__put_not_available(struct roast_buf *buf,
     };
     bool any = false;
 
+    if (roast__is_command(input->values))
+        return;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         const char *why = input->values->why[wanted[i].metric];
         double value;

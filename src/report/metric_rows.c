@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* metric_rows.c - the six tables of metrics, made from metric_rows.def.
+/* metric_rows.c - the tables of metrics, made from metric_rows.def.
  *
  * Labels are those of 0.1.2 where they are true: its "CPU time" is wall time inside
  * process(), and is called so here. NaN from a caller's dict is shown as absent. */
@@ -107,9 +107,16 @@ const char *roast_report_title_of(enum roast_report_table table,
     return titles[table];
 }
 
+bool roast__is_command(const struct roast_metric_values *values)
+{
+    return known(values, ROAST_METRIC_command_cpu_seconds);
+}
+
 static bool has_rows(enum roast_report_table table,
                      const struct roast_metric_values *values)
 {
+    if ((table == ROAST_REPORT_COMMAND) != roast__is_command(values))
+        return false;
     if (table == ROAST_REPORT_FINE)
         return known(values, ROAST_METRIC_processor_cpu_time_seconds) ||
                known(values, ROAST_METRIC_cpu_time_seconds); /* spans alone */

@@ -104,7 +104,7 @@ void roast__put_first_screen(struct roast_buf *buf,
     roast__put_part(buf, &below);
 }
 
-/* The six tables, one below the other: titles are not indented. */
+/* The tables, one below the other: titles are not indented. */
 static void put_tables(struct roast_buf *buf, const struct roast_page_input *input)
 {
     roast__put(buf, "\n");

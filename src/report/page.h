@@ -17,6 +17,9 @@ struct roast_page_input {
     const struct roast_heading *heading;          /* NULL: none */
 };
 
+/* A command has neither chunks nor workers: only its own table is shown. */
+bool roast__is_command(const struct roast_metric_values *values);
+
 /* The short page has the first screen, the tables of metrics and what else fits. */
 static inline bool roast__is_short(const struct roast_page_input *input)
 {

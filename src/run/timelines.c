@@ -422,18 +422,9 @@ static bool put_time(struct time_list *times, int64_t time_ns)
 
 double roast__sampling_interval(const struct roast_run *run)
 {
-    struct roast_str text =
-        roast__notes_get(&run->notes, ROAST_NOTES_provenance,
-                         roast_str_of("worker_tracking")); /* "1.0 s", "off" */
-    char room[32];
-    double seconds;
+    double seconds = run->facts[ROAST_FACT_sampling_seconds];
 
-    if (!text.data || text.size_bytes >= sizeof(room))
-        return 0;
-    memcpy(room, text.data, text.size_bytes);
-    room[text.size_bytes] = '\0';
-    seconds = strtod(room, NULL);
-    return seconds > 0 && seconds < 1e6 ? seconds : 0;
+    return seconds > 0 && seconds < 1e6 ? seconds : 0; /* it may be hostile */
 }
 
 /* The moments of samples within the run; with any, or with an interval, also its begin,

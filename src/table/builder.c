@@ -288,22 +288,6 @@ void roast__fill_from(roast_table *table, int col, const roast_table *from, size
 
 /* ---- words ----------------------------------------------------------------------- */
 
-/* Copies a text to `out`; every byte that is no UTF-8 becomes U+FFFD. */
-static void put_utf8(struct roast_buf *out, struct roast_str text)
-{
-    while (text.size_bytes > 0 && roast__buf_ok(out)) {
-        uint32_t code;
-        size_t size = roast__utf8_decode(&code, text);
-        if (size > 0)
-            roast__buf_put(out, text.data, size);
-        else
-            roast__buf_put(out, "\xef\xbf\xbd", 3);
-        size += size == 0;
-        text.data += size;
-        text.size_bytes -= size;
-    }
-}
-
 int32_t roast__table_word(roast_table *table, int col, struct roast_str text)
 {
     if (!text.data || !roast__table_ok(table))
@@ -319,7 +303,7 @@ int32_t roast__table_word(roast_table *table, int col, struct roast_str text)
         bits |= (unsigned char)text.data[i];
     struct roast_buf clean = {0};
     if (bits >= 0x80) {
-        put_utf8(&clean, text);
+        roast__put_utf8(&clean, text);
         text = (struct roast_str){(const char *)clean.data, clean.size_bytes};
     }
     int32_t word = roast__buf_ok(&clean) ? roast__strings_put(&column->words, text)

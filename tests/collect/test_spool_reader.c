@@ -386,7 +386,8 @@ static void nothing_is_lost_without_memory(void **state)
     roast__buf_release(&all);
 }
 
-/* Also those of files after the one that failed. */
+/* Also those of files after the one that failed, and of files that are not in the list
+ * for lack of memory. */
 static void frames_that_were_not_read_wait(void **state)
 {
     struct spool_test *test = *state;
@@ -395,6 +396,10 @@ static void frames_that_were_not_read_wait(void **state)
     put_frame(&all, 1, 10);
     append(test, one, buf_str(&all));
     append(test, two, buf_str(&all));
+    test_heap_fail(1, true);
+    assert_int_equal(read_spool(test), ROAST_NO_MEMORY);
+    assert_int_equal(roast_spool_state(test->spool).files, 0);
+    assert_int_equal(roast_spool_state(test->spool).waiting_files, 2);
     test_heap_fail(2, true); /* the first one is for the list of files */
     assert_int_equal(read_spool(test), ROAST_NO_MEMORY);
     test_heap_fail(0, false);

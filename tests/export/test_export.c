@@ -8,7 +8,8 @@
 #include "heap.h"
 
 static const enum roast_export_format to_files[] = {
-    ROAST_EXPORT_OPENMETRICS, ROAST_EXPORT_JSON, ROAST_EXPORT_SQLITE};
+    ROAST_EXPORT_OPENMETRICS, ROAST_EXPORT_JSON, ROAST_EXPORT_SQLITE,
+    ROAST_EXPORT_PERFETTO, ROAST_EXPORT_OTLP};
 
 static void formats_are_found_by_both_names(void **state)
 {
@@ -102,7 +103,7 @@ static void a_full_disk_leaves_nothing(void **state)
 {
     static const enum roast_export_format formats[] = {
         ROAST_EXPORT_OPENMETRICS, ROAST_EXPORT_JSON, ROAST_EXPORT_SQLITE,
-        ROAST_EXPORT_CSV};
+        ROAST_EXPORT_PERFETTO,    ROAST_EXPORT_OTLP, ROAST_EXPORT_CSV};
     const struct saved_test *test = *state;
     roast_run *run = plain_run(100);
     struct rlimit limit;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "file/live/block_format.h"
+#include "file/live/fix_blocks.h"
 #include "file/runfile.h"
 #include "record_checks.h"
 #include "roast/analyze.h"
@@ -85,26 +85,6 @@ static void read_file(size_t size_bytes)
     PROMISE(status <= ROAST_OK);
 }
 
-static void repair(unsigned char *file, size_t size_bytes)
-{
-    size_t at = ROAST_LIVE_HEAD_BYTES;
-
-    if (size_bytes < at)
-        return;
-    roast__store_fixed(file + at - 4, roast__crc32c(file, at - 4), 4);
-    while (size_bytes - at > ROAST_BLOCK_HEAD_BYTES) {
-        uint64_t payload = roast__load_fixed(file + at + 8, 4);
-        bool fits = payload <= size_bytes - at - ROAST_BLOCK_HEAD_BYTES;
-        if (!fits || memcmp(file + at, roast__block_magic, 4) != 0) {
-            at++;
-            continue;
-        }
-        roast__block_write_head(file + at, (size_t)payload,
-                                roast__load_fixed(file + at + 12, 8));
-        at += ROAST_BLOCK_HEAD_BYTES + (size_t)payload;
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
     unsigned char *copy = calloc(size_bytes + 1, 1);
@@ -115,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     summarize = roast__crc32c(copy, size_bytes) % SUMMARIZED_OF == 0;
     write_file(copy, size_bytes);
     read_file(size_bytes);
-    repair(copy, size_bytes);
+    fix_blocks(copy, size_bytes);
     write_file(copy, size_bytes);
     read_file(size_bytes);
     free(copy);

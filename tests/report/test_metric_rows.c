@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_metric_rows.c - the six tables of metrics: values, and which rows there are. */
+/* test_metric_rows.c - the tables of metrics: values, and which rows there are. */
 #include <math.h>
 #include <stdio.h>
 
@@ -79,6 +79,27 @@ static void test_known_but_no_number_is_absent(void **state)
     assert_string_equal(value_of(ROAST_REPORT_TIMING, "Elapsed Time"), "-");
     assert_null(value_of(ROAST_REPORT_RESOURCES, "Spilled to Disk"));
     assert_string_equal(value_of(ROAST_REPORT_THROUGHPUT, "Data Rate"), "1.00 Gbit/s");
+}
+
+static void test_a_command_has_its_own_table_alone(void **state)
+{
+    (void)state;
+    set_typical(&values, WORKFLOW | WORKERS);
+    assert_int_equal(roast_report_rows(rows, ROAST_REPORT_COMMAND, &values), 0);
+    SET(&values, command_cpu_seconds, 3);
+    SET(&values, command_system_seconds, 0.5);
+    SET(&values, command_exit_code, 137);
+    values.why[ROAST_METRIC_command_read_bytes] = "not counted";
+    assert_string_equal(value_of(ROAST_REPORT_COMMAND, "CPU Time"),
+                        "3.00 s (in the kernel 500 ms)");
+    assert_string_equal(value_of(ROAST_REPORT_COMMAND, "Exit Code"), "137");
+    assert_string_equal(value_of(ROAST_REPORT_COMMAND, "Read"), "- (not counted)");
+    assert_null(value_of(ROAST_REPORT_COMMAND, "Throttled"));
+    SET(&values, throttled_seconds, 0);
+    assert_string_equal(value_of(ROAST_REPORT_COMMAND, "Throttled"), "0 s");
+    for (int i = 0; i < ROAST_REPORT_COMMAND; i++)
+        assert_int_equal(roast_report_rows(rows, (enum roast_report_table)i, &values),
+                         0);
 }
 
 static void test_a_long_reason_is_cut(void **state)
@@ -172,6 +193,7 @@ static void test_every_row_has_room(void **state)
     SET(&values, processor_cpu_time_seconds, 1);
     SET(&values, cpu_seconds, 2);
     for (int table = 0; table < ROAST_REPORT_TABLE_COUNT; table++) {
+        values.known[ROAST_METRIC_command_cpu_seconds] = table == ROAST_REPORT_COMMAND;
         size_t count = roast_report_rows(rows, (enum roast_report_table)table, &values);
         assert_in_range(count, 1, ROAST_REPORT_MAX_ROWS - 1);
         for (size_t i = 0; i < count; i++) {
@@ -190,6 +212,7 @@ int main(void)
         cmocka_unit_test_setup(
             test_the_absent_is_a_dash_with_its_reason_where_it_matters, setup),
         cmocka_unit_test_setup(test_known_but_no_number_is_absent, setup),
+        cmocka_unit_test_setup(test_a_command_has_its_own_table_alone, setup),
         cmocka_unit_test_setup(test_a_long_reason_is_cut, setup),
         cmocka_unit_test_setup(test_rows_of_problems_are_hidden_if_zero, setup),
         cmocka_unit_test_setup(test_no_chunk_no_chunk_table, setup),

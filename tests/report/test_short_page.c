@@ -115,6 +115,7 @@ static void fill_everything(void)
 {
     for (int i = 0; i < ROAST_METRIC_COUNT; i++)
         set_metric(&values, (enum roast_metric)i, 12345.678 + i);
+    values.known[ROAST_METRIC_command_cpu_seconds] = false; /* it has no other table */
     for (int id = 0; id < ROAST_TABLE_COUNT; id++) {
         bool is_row = roast_table_shape((enum roast_table_id)id) == ROAST_SHAPE_SINGLE;
         if (roast__table_listed((enum roast_table_id)id) <= 64)

@@ -133,10 +133,7 @@ static void no_workers_are_samples_of_0_at_the_interval(void **state)
     char text[200];
     (void)state;
 
-    assert_int_equal(roast_run_set_note(run, ROAST_NOTES_provenance,
-                                        roast_str_of("worker_tracking"),
-                                        roast_str_of("2.0 s"), NULL),
-                     ROAST_OK);
+    roast_run_set_fact(run, ROAST_FACT_sampling_seconds, 2);
     assert_int_equal(roast_run_offer(run, EPOCH_0, 0, 0, NULL), 0);
     assert_int_equal(roast_run_offer(run, EPOCH_0 + 7 * SECOND, 3, 3, NULL), 0);
     add_memory(run, "a", 8, 1);

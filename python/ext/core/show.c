@@ -249,7 +249,7 @@ static PyObject *remove_spool(PyObject *module, PyObject *args)
 
 PyMethodDef show_methods[] = {
     {"table_rows", table_rows, METH_VARARGS,
-     "[(label, value)] of one of the six tables for a dict of metrics."},
+     "[(label, value)] of one of the tables for a dict of metrics."},
     {"openmetrics", openmetrics, METH_VARARGS, "A dict of metrics for Prometheus."},
     {"live_line", live_line, METH_VARARGS, "One line about a run that goes on."},
     {"redact", redact, METH_O, "A text without the secrets in it."},

@@ -333,18 +333,6 @@ PyObject *send_frames(PyObject *module, PyObject *args)
  * would be in every stack that a profiler samples (Dask: 100 times per second) and in the
  * user's tracebacks. */
 
-static PyObject *end_raised(PyObject *self, PyObject *attempt)
-{
-    struct raised raised = guard_keep_raised();
-
-    if (raised.traceback)
-        (void)PyException_SetTraceback(raised.value, raised.traceback);
-    Py_XDECREF(
-        PyObject_CallMethod(self, "after_call", "OOO", attempt, Py_None, raised.value));
-    guard_raise_again(&raised);
-    return NULL;
-}
-
 /* Passes an exception of our own steps to note_error() and clears it. False for one that
  * is the user's (Ctrl-C). */
 static bool is_noted(PyObject *self)
@@ -359,9 +347,24 @@ static bool is_noted(PyObject *self)
     return guard_clear();
 }
 
+static PyObject *end_raised(PyObject *self, PyObject *attempt)
+{
+    struct raised raised = guard_keep_raised();
+
+    if (raised.traceback)
+        (void)PyException_SetTraceback(raised.value, raised.traceback);
+    PyObject *done =
+        PyObject_CallMethod(self, "after_call", "OOO", attempt, Py_None, raised.value);
+    if (!done)
+        (void)is_noted(self);
+    Py_XDECREF(done);
+    guard_raise_again(&raised);
+    return NULL;
+}
+
 /* Calls what before_call() put into the list, with what is raised, which is raised again.
  * A step that an exception of the user ends is repeated once. */
-static void undo_all(PyObject *undo)
+static void undo_all(PyObject *self, PyObject *undo)
 {
     struct raised raised = guard_keep_raised();
     PyObject *error = raised.value ? raised.value : Py_None;
@@ -369,10 +372,12 @@ static void undo_all(PyObject *undo)
     for (Py_ssize_t i = 0; i < PyList_Size(undo); i++) {
         PyObject *step = PyList_GetItem(undo, i);
         PyObject *done = PyObject_CallFunctionObjArgs(step, error, NULL);
-        if (!done && !guard_clear()) {
+        if (!done && !PyErr_ExceptionMatches(PyExc_Exception)) {
             PyErr_Clear();
             done = PyObject_CallFunctionObjArgs(step, error, NULL);
         }
+        if (!done)
+            (void)is_noted(self);
         Py_XDECREF(done);
         PyErr_Clear();
     }
@@ -393,7 +398,7 @@ static PyObject *end_call(PyObject *self, PyObject *attempt, PyObject *raw,
     if (raw && !result && is_noted(self))
         result = Py_NewRef(raw);
     if (!result)
-        undo_all(undo);
+        undo_all(self, undo);
     held_end(depth);
     Py_XDECREF(raw);
     return result;
@@ -417,7 +422,7 @@ static PyObject *call_wrapped(PyObject *self, PyObject *args, PyObject *kwargs)
                                       &new_args, &PyDict_Type, &new_kwargs, &attempt);
         goes_on = is_measured || is_noted(self);
         if (!is_measured)
-            undo_all(undo);
+            undo_all(self, undo);
     }
     held_end(depth);
     if (is_measured) {

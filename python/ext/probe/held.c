@@ -31,13 +31,17 @@ int held_init(void)
 }
 
 /* Whether a handler is the interpreter's own, which calls those that Python code has set.
- * It is static: what is known is that it is in the same library as other functions. */
+ * It is static: what is known is that it is in the same library as other functions. That
+ * takes long to find out, and there is only one. */
 static bool is_of_python(const void *handler)
 {
+    static const void *known;
     Dl_info found, python;
 
-    return dladdr(handler, &found) != 0 && dladdr(&PyBool_Type, &python) != 0 &&
-           found.dli_fbase == python.dli_fbase;
+    if (handler != known && dladdr(handler, &found) != 0 &&
+        dladdr(&PyBool_Type, &python) != 0 && found.dli_fbase == python.dli_fbase)
+        known = handler;
+    return handler == known;
 }
 
 /* Raised by the instruction that runs: they cannot wait. */
@@ -158,9 +162,29 @@ static PyObject *repeat(PyObject *step, PyObject *args, PyObject *kwargs,
     return result;
 }
 
+/* Counts the error of a step: the object does, or the process where it cannot. */
+static void note_failed(struct held_function *self, PyObject *args, PyObject *step,
+                        struct raised *of_user)
+{
+    struct raised raised = guard_keep_raised();
+    PyObject *object = PyTuple_GetItem(args, 0); /* NULL with an exception: none */
+    PyObject *noted =
+        object ? PyObject_CallMethod(object, "_note_failed", "OO", step, raised.value)
+               : NULL;
+
+    if (!guard_clear())
+        keep(of_user);
+    PyErr_Restore(raised.type, raised.value, raised.traceback);
+    if (!noted)
+        (void)guard_note(self->state, "a step of leaving");
+    PyErr_Clear();
+    Py_XDECREF(noted);
+}
+
 /* The result of the function, even if a handler that ran before it raised. Functions in a
  * list that it returns are called too, and each is removed when that is done. Whatever
- * raises, all of them are called; the first exception of the user is raised at the end. */
+ * raises, all of them are called: errors are counted, and the first exception of the user
+ * is raised at the end. */
 static PyObject *call_leave(struct held_function *self, PyObject *args,
                             PyObject *kwargs)
 {
@@ -174,7 +198,8 @@ static PyObject *call_leave(struct held_function *self, PyObject *args,
     while (nothing && steps && PyList_Check(steps) && PyList_Size(steps) > 0) {
         PyObject *step = Py_NewRef(PyList_GetItem(steps, 0));
         Py_XDECREF(repeat(step, nothing, NULL, &raised));
-        PyErr_Clear(); /* an error of ours */
+        if (PyErr_Occurred())
+            note_failed(self, args, step, &raised);
         (void)PyList_SetSlice(steps, 0, 1, NULL);
         Py_DECREF(step);
     }

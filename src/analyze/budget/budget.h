@@ -27,6 +27,7 @@ struct roast_budget {
     size_t last_bin;      /* ... bins */
     double offered_s;
     double overlap_s; /* seconds of jobs without a thread: clocks differ */
+    double held_s;    /* that calls waited for threads that others had; set by wall.c */
 };
 
 /* Returns owned; NULL when out of memory. A run without workers has an empty budget. */

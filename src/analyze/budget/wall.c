@@ -14,10 +14,11 @@
  * the previous one and the end of the call, so no part is negative. */
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
-#include "analyze/findings/rule_limits.h"
 #include "analyze/formulas.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
+
+static const double HELD = 0.9; /* of the threads, by others, while a call waits */
 
 /* In the order of the columns of wall_account. */
 enum wall {
@@ -115,16 +116,13 @@ static void add_preprocess(struct wall_account *account, const struct roast_call
 }
 
 /* Whether tasks of others had the threads before the first chunk of a call was sent. */
-static bool are_held(const struct roast_summary_context *ctx, int64_t ready,
-                     int64_t sent)
+static bool are_held(const struct roast_budget *budget, double waited_s)
 {
-    const struct roast_budget *budget = ctx->budget;
     double held_s = budget->by_phase[ROAST_PHASE_BEFORE][ROAST_SLICE_foreign] +
                     budget->by_phase[ROAST_PHASE_BETWEEN][ROAST_SLICE_foreign];
     double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
-    double offered_s = roast__seconds_between(ready, sent) * budget->offered_s / wall_s;
 
-    return held_s > 0 && held_s * 100 >= LIMIT_HELD_PERCENT * offered_s;
+    return held_s > 0 && held_s >= HELD * waited_s * budget->offered_s / wall_s;
 }
 
 /* When the first chunk was sent, or a pool had it. */
@@ -165,8 +163,11 @@ static void add_call(struct wall_account *account, const struct roast_call *call
     int64_t available = ready; /* where threads are not known */
     if (ctx->budget->schedule.shift_count > 0)
         available = roast__time_clamp(available_after(ctx, ready), ready, first);
-    if (sent > available && are_held(ctx, ready, sent))
+    double waited_s = roast__seconds_between(ready, sent);
+    if (sent > available && are_held(ctx->budget, waited_s)) {
+        ctx->budget->held_s += waited_s;
         available = sent;
+    }
     add(account, WAIT, ready, available);
     add(account, CHUNKS, available > sent ? available : sent, tail);
     add(account, TAIL, tail, last);
@@ -218,7 +219,8 @@ void roast__summarize_wall(const struct roast_summary_context *ctx)
     if (done && calls.count == 0 && run->attempts.count > 0) {
         roast__summary_unavailable(ctx->summary, "wall_account",
                                    "no call of Runner.run was recorded");
-    } else if (done && ctx->summary->values.known[ROAST_METRIC_wall_time]) {
+    } else if (done && !roast__run_is_command(run) &&
+               ctx->summary->values.known[ROAST_METRIC_wall_time]) {
         parts[CLIENT] = roast__time_between(ctx->run->start_ns, ctx->end_ns);
         for (int i = 0; i < WALL_PARTS; i++)
             parts[CLIENT] = roast__sat_sub(parts[CLIENT], i == CLIENT ? 0 : parts[i]);

@@ -3,16 +3,17 @@
  *
  * Opening a file, building events and packing the output are per chunk; reading and
  * computing are per event, unless chunks of different sizes show that a part of them is
- * not. Time without a core is no cost of a chunk: it lasts as long as others let it.
+ * not, or data was read by several chunks (read_again.c), which each border between two
+ * chunks of a file costs. Time without a core is no cost of a chunk: it lasts as long as others let it.
  * Sending a task and merging its output are added to the cost per chunk. The first
  * chunks of each process are left out of the fit, unless there are no others. */
 #include "analyze/findings/chunksize.h"
 
 #include "analyze/budget/budget.h"
 #include "analyze/calls.h"
+#include "analyze/findings/rule_limits.h"
 #include "analyze/findings/wall_time_model.h"
 #include "analyze/linear_fit.h"
-#include "analyze/record_iter.h"
 #include "analyze/recorded.h"
 #include "analyze/timeline.h"
 #include "base/mem.h"
@@ -30,8 +31,11 @@ struct fitting {
     double events;
     double per_chunk_s; /* sum of the seconds known not to depend on events */
     double fixed_s;     /* the same of all chunks, the first ones too */
+    double again_s;     /* sum of the seconds of reading that other chunks did, too */
     double largest;     /* chunk, in events */
-    struct roast_linear_fit variable; /* seconds that may depend on events */
+    bool reads;         /* reading is a part of the time that is worth a look */
+    struct roast_branch_list branches; /* of a chunk; owned */
+    struct roast_linear_fit variable;  /* seconds that may depend on events */
     struct roast_linear_fit all;
 };
 
@@ -49,25 +53,33 @@ static double without_core_outside(const roast_record *rec,
     return fmax(0, all_ns - inside_ns) / 1e9;
 }
 
-/* Fills the fixed and the variable seconds of a chunk; false: not known. */
-static bool split_chunk(const struct roast_summary_context *ctx, size_t row,
-                        double split[2])
+/* Fills the fixed and the variable seconds of a chunk, and those of reading what other
+ * chunks read, too; false: not known. */
+static bool split_chunk(struct fitting *fitting,
+                        const struct roast_summary_context *ctx, size_t row,
+                        double split[3])
 {
     const struct roast_column *columns = ctx->run->attempts.columns;
-    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(runqueue_ns);
+    const uint64_t wanted = ROAST_FIELD_BIT(ladder) | ROAST_FIELD_BIT(runqueue_ns) |
+                            (fitting->reads ? ROAST_FIELDS_READ_AGAIN : 0);
+    struct roast_record_iter iter = {.ctx = ctx, .row = row};
+    const roast_record *rec = &iter.rec;
     struct roast_ladder ladder;
-    roast_record rec;
 
-    (void)roast__attempt_fields(ctx->run, row, wanted, &rec);
-    if (roast_record_has(&rec, ROAST_FIELD_ladder) &&
-        roast_ladder_read(&ladder, rec.values[ROAST_FIELD_ladder].str, NULL) == 0) {
+    split[2] = 0;
+    (void)roast__attempt_fields(ctx->run, row, wanted, &iter.rec);
+    if (roast_record_has(rec, ROAST_FIELD_ladder) &&
+        roast_ladder_read(&ladder, rec->values[ROAST_FIELD_ladder].str, NULL) == 0) {
         split[0] = (double)ladder.values[ROAST_ITEM_open] / 1e9 +
                    (double)ladder.values[ROAST_ITEM_form] / 1e9 +
                    (double)ladder.values[ROAST_ITEM_result] / 1e9;
-        split[0] = fmax(0, split[0] - without_core_outside(&rec, &ladder));
+        split[0] = fmax(0, split[0] - without_core_outside(rec, &ladder));
         split[1] = 0;
         for (int i = ROAST_ITEM_fetch; i <= ROAST_ITEM_write; i++)
             split[1] += (double)ladder.values[i] / 1e9;
+        if (fitting->reads)
+            split[2] = roast__read_again_s(&iter, &ladder, &fitting->branches);
+        split[1] -= split[2];
         return true;
     }
     if (!roast__column_has(&columns[ROAST_COLUMN_task_ns], row) ||
@@ -87,21 +99,22 @@ static void add_chunk(struct fitting *fitting, const struct roast_summary_contex
     double events =
         (double)roast__column_get(&columns[ROAST_COLUMN_num_events], row,
                                   stop > first ? roast__sat_sub(stop, first) : 0);
-    double split[2];
+    double split[3];
 
     if (!(events > 0))
         return;
     fitting->chunks++;
     fitting->events += events;
     fitting->largest = fmax(fitting->largest, events);
-    if (!split_chunk(ctx, row, split))
+    if (!split_chunk(fitting, ctx, row, split))
         return;
     fitting->fixed_s += split[0];
     if (is_first)
         return;
     fitting->per_chunk_s += split[0];
+    fitting->again_s += split[2];
     roast__fit_add(&fitting->variable, events, split[1]);
-    roast__fit_add(&fitting->all, events, split[0] + split[1]);
+    roast__fit_add(&fitting->all, events, split[0] + split[1] + split[2]);
 }
 
 int64_t *roast__first_chunk_ends(const struct roast_summary_context *ctx)
@@ -143,7 +156,8 @@ static bool add_chunks(struct fitting *fitting, const struct roast_summary_conte
     bool done = ends_ns != NULL;
 
     for (int pass = 0; done && pass < 2 && fitting->variable.count == 0; pass++) {
-        *fitting = (struct fitting){0};
+        *fitting =
+            (struct fitting){.reads = fitting->reads, .branches = fitting->branches};
         for (size_t row = 0; row < attempts->count; row++) {
             int64_t times[2] = {INT64_MIN, INT64_MIN};
             if (!roast__is_chunk(ctx, row))
@@ -154,6 +168,7 @@ static bool add_chunks(struct fitting *fitting, const struct roast_summary_conte
         }
     }
     roast__free(ends_ns);
+    roast__free(fitting->branches.all);
     return done;
 }
 
@@ -181,19 +196,51 @@ static bool has_less_memory(const struct roast_worker_session *a,
     return limit > 0 ? a->threads > b->threads : a->threads < b->threads;
 }
 
+/* coffea splits a file into equal chunks of about the chunksize. */
+static double chunks_of_file(double events, double size)
+{
+    return fmax(1, nearbyint(events / size));
+}
+
+double roast__chunk_model_chunks(const struct roast_chunk_model *model, double size)
+{
+    double chunks = 0;
+
+    for (size_t i = 0; i < model->size_count; i++)
+        chunks += model->sizes[i].count * chunks_of_file(model->sizes[i].events, size);
+    return chunks;
+}
+
+/* Of so many chunks, those inside of files. */
+static double borders_of(const struct roast_chunk_model *model, double chunks)
+{
+    return fmax(0, chunks - roast__chunk_model_chunks(model, INFINITY));
+}
+
+double roast__chunk_model_fixed(const struct roast_chunk_model *model, double chunks)
+{
+    return chunks * model->per_chunk_s +
+           borders_of(model, chunks) * model->per_border_s;
+}
+
 bool roast__chunk_model_fit(struct roast_chunk_model *model,
                             const struct roast_summary_context *ctx)
 {
+    const struct roast_budget *budget = ctx->budget;
     struct fitting fitting = {0};
 
     *model = (struct roast_chunk_model){0};
-    if (!ctx->budget || !(ctx->budget->offered_s > 0))
+    if (!budget || !(budget->offered_s > 0))
         return true;
+    fitting.reads =
+        (budget->total[ROAST_SLICE_fetch] + budget->total[ROAST_SLICE_decompress] +
+         budget->total[ROAST_SLICE_interpret]) *
+            100 >=
+        LIMIT_COST_PERCENT * budget->offered_s;
     if (!add_chunks(&fitting, ctx))
         return false;
     if (fitting.variable.count == 0)
         return true;
-    const struct roast_budget *budget = ctx->budget;
     double wall_s = roast__seconds_between(budget->start_ns, budget->end_ns);
     double given = runner_chunksize(ctx->run);
     double merging_s = 0;
@@ -230,8 +277,13 @@ bool roast__chunk_model_fit(struct roast_chunk_model *model,
             model->limit_bytes = (double)least->memory_limit_bytes;
         model->threads_per_worker = fmax(1, (double)least->threads);
     }
-    return roast__chunk_model_fit_memory(model, ctx) &&
-           roast__chunk_model_find_files(model, ctx);
+    if (!roast__chunk_model_fit_memory(model, ctx) ||
+        !roast__chunk_model_find_files(model, ctx))
+        return false;
+    double again_s = fitting.again_s / fitting.variable.count * model->chunks;
+    double borders = borders_of(model, model->chunks);
+    model->per_border_s = borders > 0 ? fmax(0, again_s / borders) : 0;
+    return true;
 }
 
 void roast__chunk_model_release(struct roast_chunk_model *model)
@@ -242,21 +294,6 @@ void roast__chunk_model_release(struct roast_chunk_model *model)
 }
 
 /* ---- other sizes ----------------------------------------------------------------- */
-
-/* coffea splits a file into equal chunks of about the chunksize. */
-static double chunks_of_file(double events, double size)
-{
-    return fmax(1, nearbyint(events / size));
-}
-
-double roast__chunk_model_chunks(const struct roast_chunk_model *model, double size)
-{
-    double chunks = 0;
-
-    for (size_t i = 0; i < model->size_count; i++)
-        chunks += model->sizes[i].count * chunks_of_file(model->sizes[i].events, size);
-    return chunks;
-}
 
 static double largest_chunk(const struct roast_chunk_model *model, double size)
 {
@@ -271,12 +308,12 @@ static double largest_chunk(const struct roast_chunk_model *model, double size)
 double roast__chunk_model_wall(const struct roast_chunk_model *model, double size)
 {
     double chunks = roast__chunk_model_chunks(model, size);
-    double largest_s =
-        model->per_chunk_s + model->per_event_s * largest_chunk(model, size);
+    double fixed_s = roast__chunk_model_fixed(model, chunks) / chunks;
+    double largest_s = fixed_s + model->per_event_s * largest_chunk(model, size);
     struct roast_wall_time_model wall = {
         .chunks = chunks,
         .threads = model->threads,
-        .mean_s = model->per_chunk_s + model->per_event_s * model->events / chunks,
+        .mean_s = fixed_s + model->per_event_s * model->events / chunks,
         .longest_s = roast__longest_chunk_s(largest_s, model->spread,
                                             fmin(chunks, model->threads)),
     };

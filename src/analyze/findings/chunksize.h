@@ -6,7 +6,7 @@
 #ifndef ROAST_ANALYZE_FINDINGS_CHUNKSIZE_H
 #define ROAST_ANALYZE_FINDINGS_CHUNKSIZE_H
 
-#include "analyze/summary.h"
+#include "analyze/record_iter.h"
 
 /* Files of about one size. */
 struct roast_file_sizes {
@@ -27,6 +27,7 @@ struct roast_chunk_model {
     double events; /* in them */
     double per_chunk_s;
     double per_event_s;
+    double per_border_s; /* between chunks of a file: what both of them read */
     double fixed_s;    /* of all chunks, independent of events: on a core or storage */
     double dispatch_s; /* thread-seconds from sending a chunk to its start */
     double spread;     /* standard deviation of a chunk's seconds / its seconds */
@@ -60,8 +61,18 @@ bool roast__chunk_model_find_files(struct roast_chunk_model *model,
  * caches and first contact, which no chunksize changes. Returns owned; NULL when out of
  * memory. */
 int64_t *roast__first_chunk_ends(const struct roast_summary_context *ctx);
+/* Seconds of the reading of a chunk that other chunks did, too; 0: not known. Uses these
+ * fields of its record. */
+#define ROAST_FIELDS_READ_AGAIN \
+    (ROAST_FIELDS_OF_READS | ROAST_FIELD_BIT(entry_start) | ROAST_FIELD_BIT(entry_stop))
+double roast__read_again_s(const struct roast_record_iter *iter,
+                           const struct roast_ladder *ladder,
+                           struct roast_branch_list *list);
 
 void roast__chunk_model_release(struct roast_chunk_model *model);
+
+/* Thread-seconds of so many chunks, but for those of their events. */
+double roast__chunk_model_fixed(const struct roast_chunk_model *model, double chunks);
 
 /* With a chunksize: the number of chunks, the wall time, the memory of a worker (NaN: not
  * known), and whether that fits into its limit. */

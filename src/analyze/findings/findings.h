@@ -26,7 +26,7 @@ struct roast_rule_input {
     struct roast_schedule_model **schedule; /* made for the first saving */
 };
 
-enum { ROAST_PLACEHOLDERS = 12, ROAST_PLACEHOLDER_BYTES = 320 };
+enum { ROAST_PLACEHOLDERS = 14, ROAST_PLACEHOLDER_BYTES = 320 };
 
 struct roast_finding {
     bool found;
@@ -74,6 +74,9 @@ double roast__percent_of_chunk_time(const struct roast_rule_input *input,
 
 /* Seconds inside chunks of a column of the table `chunk_split`, and of all of them. */
 double roast__split_part(const struct roast_rule_input *input, int part, double *all);
+
+/* Whether chunks waited long for a core. What else lasted long may have waited, too. */
+bool roast__is_overloaded(const struct roast_rule_input *input);
 
 /* A metric; NaN: absent. */
 double roast__input_metric(const struct roast_rule_input *input,

@@ -18,7 +18,6 @@ enum {
     LIMIT_CLIENT_PERCENT = 10, /* of the client, which may do other work in the block */
     LIMIT_CLIENT_CPU_PERCENT = 50, /* of the time in which it seems busy */
     LIMIT_OWN_PERCENT = 1,         /* of the monitoring itself */
-    LIMIT_HELD_PERCENT = 90,       /* of the threads, by others, while a call waits */
 };
 
 /* Of the time inside chunks. */

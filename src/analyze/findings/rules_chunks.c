@@ -22,21 +22,31 @@ static void add_cost_per_chunk(const struct roast_rule_input *input,
 /* Whether the fixed cost is a large part of a chunk. */
 static bool is_fixed_cost_large(const struct roast_chunk_model *model)
 {
-    double per_events_s = model->per_event_s * model->events / model->chunks;
+    double fixed_s = roast__chunk_model_fixed(model, model->chunks);
+    double all_s = fixed_s + model->per_event_s * model->events;
 
-    return model->chunks > 0 &&
-           model->per_chunk_s * 100 >
-               LIMIT_PER_CHUNK_PERCENT * (model->per_chunk_s + per_events_s);
+    return model->chunks > 0 && fixed_s * 100 > LIMIT_PER_CHUNK_PERCENT * all_s;
 }
 
 static void set_chunk_costs(const struct roast_rule_input *input,
                             struct roast_finding *finding)
 {
-    double events = input->model.events / input->model.chunks;
+    const struct roast_chunk_model *model = &input->model;
+    double events = model->events / model->chunks;
+    double per_chunk_s = roast__chunk_model_fixed(model, model->chunks) / model->chunks;
+    double again_s = per_chunk_s - model->per_chunk_s;
 
-    roast__set_number(finding, "per_chunk", input->model.per_chunk_s, "s");
-    roast__set_number(finding, "per_events", input->model.per_event_s * events, "s");
+    roast__set_number(finding, "per_chunk", per_chunk_s, "s");
+    roast__set_number(finding, "per_events", model->per_event_s * events, "s");
     roast__set_integer(finding, "events", events);
+    if (!(again_s * 100 >= LIMIT_PER_CHUNK_PERCENT * per_chunk_s))
+        return;
+    finding->cost_slices |= UINT64_C(1) << ROAST_SLICE_fetch |
+                            UINT64_C(1) << ROAST_SLICE_decompress |
+                            UINT64_C(1) << ROAST_SLICE_interpret;
+    roast__set_number(finding, "both", again_s, "s");
+    roast__set_from_pattern(finding, "again",
+                            "; {both} of it reading what its neighbours read, too");
 }
 
 static void set_chunksizes(const struct roast_rule_input *input,
@@ -110,7 +120,7 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *input,
     double best = input->best_size, saves_s = saved_by(input, input->best_size);
     double fewer = model->chunks - roast__chunk_model_chunks(model, best);
     add_cost_per_chunk(input, finding);
-    finding->cost_s = fewer * model->per_chunk_s;
+    finding->cost_s = fewer * (model->per_chunk_s + model->per_border_s);
     finding->saves_s = saves_s;
     finding->found = best > model->current_size &&
                      roast__saves_enough(input, saves_s) &&

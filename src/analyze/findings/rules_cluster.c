@@ -44,6 +44,7 @@ void roast__rule_waiting_for_workers(const struct roast_rule_input *input,
     double first_s =
         roast_table_number(input->ctx->summary->tables[ROAST_TABLE_wall_account], 0,
                            ROAST_COL_wall_account_wait_first_worker);
+    first_s -= input->ctx->budget->held_s; /* there were workers, of others */
     finding->saves_s = roast__saves(input, &at_once) + (first_s > 0 ? first_s : 0);
     roast__set_number(finding, "missing", missing_s, "s");
     roast__set_number(
@@ -82,6 +83,11 @@ void roast__rule_merging(const struct roast_rule_input *input,
     roast__set_text(finding, "time_kind",
                     roast_str_of(by_workers ? "worker time" : "wall time"));
     roast__set_number(finding, "idle", input->slices[ROAST_SLICE_idle_reduce], "s");
+    const struct roast_chunk_model *model = &input->model;
+    if (model->chunks > roast__chunk_model_chunks(model, INFINITY) &&
+        !model->is_memory_short)
+        roast__set_text(finding, "fewer",
+                        roast_str_of("; or fewer of them: larger chunks"));
 }
 
 /* ---- the client ------------------------------------------------------------------ */
@@ -191,6 +197,11 @@ void roast__rule_postprocess(const struct roast_rule_input *input,
     finding->saves_at_most = true;
     finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
+    if (!input->on_cluster)
+        return; /* its workers have ended */
+    roast__set_text(finding, "idle", roast_str_of("; workers wait meanwhile"));
+    roast__set_text(finding, "later",
+                    roast_str_of(", or do its work after the block, on the output"));
 }
 
 /* One pool that is kept has to start once, and does not stop in the block. */
@@ -314,7 +325,7 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
     finding->cost_s -= unpack_s;
     finding->found = roast__is_significant(input, finding->cost_s) &&
                      finding->cost_s * 100 >= LIMIT_CLIENT_PERCENT * input->offered_s &&
-                     !is_in_client(input);
+                     !is_in_client(input) && !roast__is_overloaded(input);
     if (!finding->found)
         return;
     const struct roast_schedule_change imported = {.slices = finding->cost_slices,
@@ -329,22 +340,8 @@ void roast__rule_worker_imports(const struct roast_rule_input *input,
     if (!input->on_cluster)
         finding->advice =
             "FuturesExecutor(pool=concurrent.futures.ProcessPoolExecutor) "
-            "starts processes that have the imports of this one; or keep "
-            "them for more chunks";
-}
-
-/* A call of the Runner waits for a free thread while tasks of others hold them: that is
- * before its first chunk is sent. 0 where threads were free meanwhile. */
-static double wait_for_others_s(const struct roast_rule_input *input)
-{
-    const struct roast_budget *budget = input->ctx->budget;
-    double held_s = budget->by_phase[ROAST_PHASE_BEFORE][ROAST_SLICE_foreign] +
-                    budget->by_phase[ROAST_PHASE_BETWEEN][ROAST_SLICE_foreign];
-    double wait_s =
-        roast_table_number(input->ctx->summary->tables[ROAST_TABLE_wall_account], 0,
-                           ROAST_COL_wall_account_wait_first_worker);
-
-    return held_s * 100 >= LIMIT_HELD_PERCENT * wait_s * input->threads ? wait_s : 0;
+            "starts processes that have the imports of this one (not from Python "
+            "3.14 on); or keep one pool: loky.get_reusable_executor()";
 }
 
 void roast__rule_foreign_tasks(const struct roast_rule_input *input,
@@ -354,7 +351,7 @@ void roast__rule_foreign_tasks(const struct roast_rule_input *input,
     finding->found = roast__is_significant(input, finding->cost_s);
     if (!finding->found)
         return;
-    finding->saves_s = roast__saves_cost(input, finding) + wait_for_others_s(input);
+    finding->saves_s = roast__saves_cost(input, finding) + input->ctx->budget->held_s;
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", finding->cost_s / input->offered_s * 100,
                       "%");

@@ -103,6 +103,15 @@ void roast__rule_gil(const struct roast_rule_input *input,
         "without pool=ThreadPoolExecutor // processes in place of threads";
 }
 
+bool roast__is_overloaded(const struct roast_rule_input *input)
+{
+    double all,
+        runqueue = roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all);
+
+    return runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all &&
+           roast__is_significant(input, runqueue);
+}
+
 void roast__rule_overloaded(const struct roast_rule_input *input,
                             struct roast_finding *finding)
 {
@@ -117,8 +126,7 @@ void roast__rule_overloaded(const struct roast_rule_input *input,
 
     finding->cost_slices = chunk_slices;
     finding->cost_s = runqueue;
-    finding->found = runqueue * 100 >= LIMIT_RUNQUEUE_PERCENT * all &&
-                     roast__is_significant(input, runqueue);
+    finding->found = roast__is_overloaded(input);
     roast__set_number(finding, "runqueue", runqueue, "s");
     roast__set_number(finding, "percent", runqueue / all * 100, "%");
     if (roast_table_rows(hosts) > 1) {

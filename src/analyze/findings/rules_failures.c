@@ -172,6 +172,10 @@ static void set_result(const struct roast_rule_input *input,
              "two calls cannot be added after it)"),
     };
     roast__set_text(finding, "again", roast_str_of(again[way]));
+    if (!raised && way != ROAST_RERUN_EVERYTHING) /* one result, of one analysis */
+        roast__set_text(finding, "unless",
+                        roast_str_of(", or everything if the fix changes what other "
+                                     "chunks give"));
 }
 
 /* What a process that ran out of memory needs. Items keep their size. */
@@ -193,10 +197,10 @@ static const char *advice_of(enum cause cause, bool resolved)
 {
     static const char *const missing[CAUSES] = {
         [IN_FILE] = NULL, /* the advice of the rule */
-        [BEFORE_PROCESS] = "{result}: compare {file} with other files, process() "
-                           "had not started; then {again}",
+        [BEFORE_PROCESS] = "{result}: process() had not started: compare {file} "
+                           "with other files, and with the schema; then {again}",
         [IN_PROCESS] = "{result}: process() raised it{?section}, fix that and "
-                       "{again}",
+                       "{again}{?unless}",
         [OUT_OF_MEMORY] = "{result}: {room}, and {again}",
         [UNKNOWN_CAUSE] = "{result}: {again}",
     };
@@ -212,6 +216,27 @@ static const char *advice_of(enum cause cause, bool resolved)
     };
 
     return resolved ? retried[cause] : missing[cause];
+}
+
+/* A call of the Runner raised, and no chunk, worker or scheduler was the reason. */
+static void find_failed_call(const struct roast_rule_input *input,
+                             struct roast_finding *finding)
+{
+    const struct roast_run *run = input->ctx->run;
+    const roast_table *lost = input->ctx->summary->tables[ROAST_TABLE_lost_workers];
+
+    finding->found = roast__run_state(run) == ROAST_IS_failed &&
+                     roast__run_returned(run) == ROAST_RETURNED_NOTHING &&
+                     roast_table_rows(lost) == 0 &&
+                     run->facts[ROAST_FACT_lost_schedulers] == 0;
+    finding->failure = true;
+    roast__set_text(
+        finding, "error",
+        roast__notes_get(&run->notes, ROAST_NOTES_run, roast_str_of("failure")));
+    set_result(input, finding, roast__rerun_way(run));
+    finding->evidence = "{error}; no attempt at a chunk raised it";
+    finding->advice = "{result}: the traceback has the place, as packing an output, "
+                      "adding two of them, or postprocess(); fix that and {again}";
 }
 
 void roast__rule_failures(const struct roast_rule_input *input,
@@ -231,9 +256,11 @@ void roast__rule_failures(const struct roast_rule_input *input,
     }
     bool resolved = missing == 0;
 
-    finding->found = attempts > 0;
-    if (!finding->found)
+    if (attempts == 0) {
+        find_failed_call(input, finding);
         return;
+    }
+    finding->found = true;
     finding->failure = !resolved;
     finding->risk = true;
     roast__add_cost(input, finding, ROAST_SLICE_failed);

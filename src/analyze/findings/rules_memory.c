@@ -126,8 +126,9 @@ static void set_what_grows(const struct roast_rule_input *input,
     if (is_client) {
         finding->advice =
             "outputs are merged in this process: if they grow with the events, write "
-            "columns to files in process(); else keep no data of a chunk after it: no "
-            "lists or caches on self";
+            "columns to files in process() and return their names; else keep no data "
+            "of "
+            "a chunk after it: no lists or caches on self";
     } else if (input->on_cluster &&
                process->output_bytes * 100 >= LIMIT_GROWTH_OUTPUTS_PERCENT * growth) {
         roast__set_number(finding, "bytes", process->output_bytes, "B");

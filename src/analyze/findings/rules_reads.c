@@ -154,6 +154,21 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
 
 /* ---- decompression --------------------------------------------------------------- */
 
+/* The part of all reading that goes with the larger chunks that another finding advises:
+ * what is read in several chunks now. */
+static double goes_with_chunks(const struct roast_rule_input *input)
+{
+    const struct roast_chunk_model *model = &input->model;
+    struct roast_finding chunks = {.saves_s = NAN};
+    double fewer = model->chunks - roast__chunk_model_chunks(model, input->best_size);
+    double reading_s = input->slices[ROAST_SLICE_fetch] +
+                       input->slices[ROAST_SLICE_decompress] +
+                       input->slices[ROAST_SLICE_interpret];
+
+    roast__rule_chunks_too_small(input, &chunks);
+    return chunks.found ? fmin(1, fewer * model->per_border_s / reading_s) : 0;
+}
+
 /* What files rewritten with ZSTD save; of other codecs it is not known. */
 static void set_rewritten(const struct roast_rule_input *input,
                           struct roast_finding *finding, const char *codec)
@@ -162,7 +177,9 @@ static void set_rewritten(const struct roast_rule_input *input,
     bool is_lzma = strcmp(codec, "lzma") == 0;
     int remains = is_lzma ? LIMIT_ZSTD_OF_LZMA_PERCENT : LIMIT_ZSTD_OF_ZLIB_PERCENT;
     const struct roast_schedule_change faster = {
-        .slices = UINT64_C(1) << ROAST_SLICE_decompress, .part = 1 - remains / 100.0};
+        .slices = finding->cost_slices,
+        .part = (1 - remains / 100.0) * finding->cost_s /
+                input->slices[ROAST_SLICE_decompress]};
 
     if (is_lzma || roast__str_is_one_of(roast_str_of(codec), deflate))
         finding->saves_s = roast__saves(input, &faster);
@@ -177,11 +194,18 @@ void roast__rule_decompression(const struct roast_rule_input *input,
     size_t most = 0;
 
     roast__add_cost(input, finding, ROAST_SLICE_decompress);
+    double more_s = finding->cost_s * goes_with_chunks(input);
+    finding->cost_s -= more_s;
     double percent = roast__percent_of_chunk_time(input, finding->cost_s);
     finding->found = roast__is_significant(input, finding->cost_s) &&
                      percent >= LIMIT_DECOMPRESS_PERCENT;
     if (!finding->found)
         return;
+    if (roast__is_significant(input, more_s)) {
+        roast__set_number(finding, "larger", more_s, "s");
+        roast__set_from_pattern(finding, "more",
+                                "; another {larger} goes with larger chunks");
+    }
     roast__set_number(finding, "seconds", finding->cost_s, "s");
     roast__set_number(finding, "percent", percent, "%");
     for (unsigned i = ROAST_CODEC_UNKNOWN + 1; i < ROAST_CODEC_COUNT; i++) {

@@ -2,10 +2,7 @@
 /* chunks.c - the tables `chunks` and `tasks`: attempts, one row each.
  *
  * The ids are those of roast_run_chunks() and of chunk_metrics. */
-#include <stdlib.h>
-
-#include "analyze/budget/last_seen.h"
-#include "analyze/calls.h"
+#include "analyze/attempt_list.h"
 #include "analyze/formulas.h"
 #include "analyze/tables/job.h"
 #include "analyze/totals/groups.h"
@@ -186,26 +183,6 @@ void roast__make_chunks(const struct roast_table_job *job)
 #undef AT
 #define AT(name) ROAST_COL_tasks_##name
 
-/* NULL: not known. */
-static const char *status_of(const struct roast_run *run, unsigned role)
-{
-    switch (role) {
-    case ROAST_ROLE_COUNTS:
-    case ROAST_ROLE_BARE:
-        return "ok";
-    case ROAST_ROLE_REPEAT:
-        return "repeat";
-    case ROAST_ROLE_FAILED:
-        return "failed";
-    case ROAST_ROLE_LOST:
-        return "lost";
-    case ROAST_ROLE_CANCELLED:
-        return "cancelled";
-    default:
-        return run->end_ns == 0 ? "running" : NULL;
-    }
-}
-
 void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
                              int at_file, int32_t source)
 {
@@ -218,80 +195,46 @@ void roast__put_dataset_file(const struct roast_table_job *job, int at_dataset,
     roast__fill_text(job->to, at_file, roast__job_text(job, sources[source].file));
 }
 
-/* Chunks are numbered by the start of their process(). Tasks start before that, and may
- * have another order. */
-struct task {
-    int64_t start_ns;
-    uint32_t position; /* in the order of chunks */
-    uint32_t chunk_id;
-};
-
-static int by_start(const void *a, const void *b)
-{
-    const struct task *left = a, *right = b;
-
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->position > right->position) - (left->position < right->position);
-}
-
 void roast__make_tasks(const struct roast_table_job *job)
 {
     struct worker_words words = {.job = job, .at = AT(worker)};
-    int64_t *last_seen = roast__last_seen(job->run);
     struct roast_task_joins joins = {0};
     const struct roast_attempts *attempts = &job->run->attempts;
-    struct task *tasks = roast__alloc(job->order->count * sizeof(tasks[0]));
-    uint32_t chunk_id = 0;
+    struct roast_listed_attempt *list =
+        roast__attempts_list(job->run, &job->ctx->totals->roles, job->order);
 
-    for (size_t i = 0; tasks && i < job->order->count; i++) {
-        int64_t start_ns, end_ns;
-        uint32_t row = job->order->rows[i];
-        if (!roast__attempt_times(attempts, row, &start_ns, &end_ns))
-            start_ns = INT64_MAX; /* after all others */
-        tasks[i] = (struct task){start_ns, (uint32_t)i, chunk_id};
-        chunk_id += attempts->cold_fields[row] != 0;
-    }
-    if (tasks && job->order->count > 0)
-        qsort(tasks, job->order->count, sizeof(tasks[0]), by_start);
-    if (!last_seen || !tasks || !open_words(&words) ||
-        !roast__task_joins_find(&joins, job->run)) {
+    if (!list || !open_words(&words) || !roast__task_joins_find(&joins, job->run)) {
         roast__table_fail(job->to);
         goto out;
     }
     for (size_t i = 0; i < job->order->count && roast__table_ok(job->to); i++) {
-        uint32_t row = job->order->rows[tasks[i].position];
+        uint32_t row = list[i].row;
         roast__table_row(job->to);
         const struct roast_column *errors = &attempts->columns[ROAST_COLUMN_error_type];
-        unsigned role = job->ctx->totals->roles.of_row[row];
         int32_t process = attempts->process[row];
         roast__fill_text(job->to, AT(kind), roast_str_of("chunk"));
-        roast__fill_text(job->to, AT(status), roast_str_of(status_of(job->run, role)));
-        roast__fill_int(job->to, AT(attempt), job->order->attempt[row]);
+        roast__fill_text(job->to, AT(status),
+                         roast_str_of(roast__role_status(job->run, list[i].role)));
+        roast__fill_int(job->to, AT(attempt), list[i].attempt);
         roast__put_dataset_file(job, AT(dataset), AT(file), attempts->source[row]);
         put_column(job, AT(entry_start), ROAST_COLUMN_entry_start, row);
         put_column(job, AT(entry_stop), ROAST_COLUMN_entry_stop, row);
         roast__fill_word(job->to, AT(worker), worker_word(&words, process));
         roast__fill_text(job->to, AT(host),
                          roast__job_text(job, attempts->processes[process].host));
-        int64_t start_ns, end_ns;
-        if (roast__attempt_times(attempts, row, &start_ns, &end_ns))
-            roast__fill_int(job->to, AT(start), start_ns);
-        roast__fill_number(job->to, AT(duration),
-                           role == ROAST_ROLE_LOST
-                               ? roast__lost_seconds(attempts, row, last_seen)
-                               : roast__attempt_seconds(attempts, row));
+        if (list[i].start_ns != INT64_MAX)
+            roast__fill_int(job->to, AT(start), list[i].start_ns);
+        roast__fill_number(job->to, AT(duration), list[i].seconds);
         if (roast__column_has(errors, row))
             roast__fill_text(job->to, AT(error_type),
                              roast__job_text(job, (int32_t)errors->values[row]));
         roast__put_task_of_attempt(job, &joins, row);
         if (job->run->attempts.cold_fields[row] != 0)
-            roast__fill_count(job->to, AT(chunk_id), tasks[i].chunk_id);
+            roast__fill_count(job->to, AT(chunk_id), list[i].chunk_id);
     }
     roast__put_other_tasks(job, &joins);
 out:
     roast__task_joins_release(&joins);
     roast__free(words.words);
-    roast__free(tasks);
-    roast__free(last_seen);
+    roast__free(list);
 }

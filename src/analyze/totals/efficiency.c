@@ -42,6 +42,7 @@ static const struct ratio efficiencies[] = {
     RATIO(io_overhead_pct, 100, 1, io_time_seconds, BY(wall_time), NONE),
     RATIO(io_wait_share, 1, 1, io_time_seconds, BY(offered_thread_seconds), NONE),
     RATIO(efficiency_ratio_percent, 100, 1, total_cpu_time, BY(wall_time), NONE),
+    RATIO(command_cores_busy, 1, 1, command_cpu_seconds, BY(wall_time), NONE),
     RATIO(parallel_efficiency, 1, 1, total_cpu_time, BY(wall_time), BY(total_cores)),
 };
 

@@ -133,7 +133,7 @@ static int connect(roast_runfile *file, roast_error *err)
 
 /* ---- the query ------------------------------------------------------------------- */
 
-/* The error message of SQLite for a query, as one printable line. */
+/* REFUSED: the query is wrong, with the error message of SQLite as one printable line. */
 static int query_error(roast_runfile *file, int code, roast_error *err)
 {
     char line[200];
@@ -146,14 +146,14 @@ static int query_error(roast_runfile *file, int code, roast_error *err)
         return roast_error_set(err, ROAST_LIMIT, "the query takes longer than %g s",
                                (double)file->sql_limit_ns / 1e9);
     if ((code & 0xff) == SQLITE_AUTH)
-        return roast_error_set(err, ROAST_BAD_DATA,
+        return roast_error_set(err, ROAST_REFUSED,
                                "only a SELECT is allowed: a query cannot change a run");
     if ((code & 0xff) != SQLITE_ERROR && (code & 0xff) != SQLITE_TOOBIG)
         return roast__sql_error(file->user_db, code, err);
     for (; text[size] && size + 1 < sizeof(line); size++)
         line[size] = (unsigned char)text[size] < ' ' ? ' ' : text[size];
     line[size] = '\0';
-    return roast_error_set(err, ROAST_BAD_DATA, "%s", line);
+    return roast_error_set(err, ROAST_REFUSED, "%s", line);
 }
 
 /* Whether there is nothing but blanks and comments. */
@@ -175,9 +175,9 @@ static int prepare(sqlite3_stmt **out, roast_runfile *file, const char *query,
     if (code != SQLITE_OK)
         return query_error(file, code, err);
     if (!*out || sqlite3_column_count(*out) == 0 || !sqlite3_stmt_readonly(*out))
-        return roast_error_set(err, ROAST_BAD_DATA, "a SELECT is wanted");
+        return roast_error_set(err, ROAST_REFUSED, "a SELECT is wanted");
     if (!is_empty(file->user_db, tail))
-        return roast_error_set(err, ROAST_BAD_DATA, "one SELECT at a time");
+        return roast_error_set(err, ROAST_REFUSED, "one SELECT at a time");
     return ROAST_OK;
 }
 

@@ -275,6 +275,24 @@ bool roast__throttle_read(struct roast_procfile *file, const struct roast_cgroup
         throttle, roast__procfile_read(file, "cpu.stat", buffer, sizeof(buffer)));
 }
 
+/* Version 1 counts it in a controller of its own. */
+bool roast__cgroup_cpu_read(struct roast_procfile *file,
+                            const struct roast_cgroup *group, uint64_t *used_ns)
+{
+    char buffer[STAT_BYTES];
+    uint64_t us;
+
+    if (group->cpu_version != 2)
+        return false;
+    file->root = group->cpu_dir;
+    struct roast_str text =
+        roast__procfile_read(file, "cpu.stat", buffer, sizeof(buffer));
+    if (!roast__scan_find_u64(&us, text, "usage_usec") || us > UINT64_MAX / 1000)
+        return false;
+    *used_ns = us * 1000;
+    return true;
+}
+
 bool roast__cgroup_memory_read(struct roast_procfile *file,
                                const struct roast_cgroup *group, uint64_t *used_bytes)
 {

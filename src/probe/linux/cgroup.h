@@ -41,6 +41,8 @@ struct roast_throttle {
  * the group until it is closed. */
 bool roast__throttle_read(struct roast_procfile *file, const struct roast_cgroup *group,
                           struct roast_throttle *throttle);
+bool roast__cgroup_cpu_read(struct roast_procfile *file,
+                            const struct roast_cgroup *group, uint64_t *used_ns);
 bool roast__cgroup_memory_read(struct roast_procfile *file,
                                const struct roast_cgroup *group, uint64_t *used_bytes);
 bool roast__cgroup_oom_kills_read(struct roast_procfile *file,

@@ -10,6 +10,10 @@
  * first: a process that is waited for during a round may be missing until the next one,
  * but is never counted twice.
  *
+ * A process that was in no sample for FORGET_ROUNDS rounds has ended, because the tree is
+ * searched more often than that: it is only counted, so that the list does not grow with
+ * the number of processes that a run starts.
+ *
  * Not every process that ends is waited for by one of the tree: its parent ended first,
  * or ignores SIGCHLD. So the sum over all samples is a lower bound of the result. */
 #include "roast/cpu_meter.h"
@@ -19,6 +23,8 @@
 
 #include "base/mem.h"
 #include "roast/process_tree.h"
+
+enum { FORGET_ROUNDS = 32 };
 
 struct seen {
     uint64_t pid;
@@ -34,6 +40,9 @@ struct roast_cpu_meter {
     struct seen *processes; /* owned */
     size_t count;
     size_t cap;
+    uint64_t forgotten; /* processes that are not in the list any more */
+    uint64_t forgotten_first_ns;
+    double forgotten_own_s;
     unsigned round;
     bool start_missed; /* a process of the first round could not be kept */
     uint64_t own_ns;
@@ -62,11 +71,34 @@ void roast_cpu_meter_free(roast_cpu_meter *meter)
     roast__free(meter);
 }
 
+static double seconds_since(uint64_t before_ns, uint64_t now_ns)
+{
+    return now_ns > before_ns ? (double)(now_ns - before_ns) / 1e9 : 0;
+}
+
+static void forget_ended(roast_cpu_meter *meter)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < meter->count; i++) {
+        struct seen seen = meter->processes[i];
+        if (meter->round - seen.round <= FORGET_ROUNDS) {
+            meter->processes[kept++] = seen;
+            continue;
+        }
+        meter->forgotten++;
+        meter->forgotten_first_ns += seen.first_ns;
+        meter->forgotten_own_s += seconds_since(seen.first_own_ns, seen.last_own_ns);
+    }
+    meter->count = kept;
+}
+
 void roast_cpu_meter_round(roast_cpu_meter *meter)
 {
     uint64_t own_ns;
 
     meter->round++;
+    forget_ended(meter);
     roast_cpu_used(&own_ns, &meter->children_now_ns);
 }
 
@@ -111,20 +143,16 @@ int roast_cpu_meter_use(roast_cpu_meter *meter, const struct roast_process_use *
     return ROAST_OK;
 }
 
-static double seconds_since(uint64_t before_ns, uint64_t now_ns)
-{
-    return now_ns > before_ns ? (double)(now_ns - before_ns) / 1e9 : 0;
-}
-
 void roast_cpu_meter_read(const roast_cpu_meter *meter, double *own_s,
                           double *children_s)
 {
     double sum = seconds_since(meter->children_ns, meter->children_now_ns);
-    double seen_s = 0;
+    double seen_s = meter->forgotten_own_s;
     uint64_t own_ns, unused_ns;
 
     roast_cpu_used(&own_ns, &unused_ns);
     *own_s = seconds_since(meter->own_ns, own_ns);
+    sum -= (double)meter->forgotten_first_ns / 1e9;
     for (size_t i = 0; i < meter->count; i++) {
         const struct seen *seen = &meter->processes[i];
         seen_s += seconds_since(seen->first_own_ns, seen->last_own_ns);
@@ -134,4 +162,9 @@ void roast_cpu_meter_read(const roast_cpu_meter *meter, double *own_s,
             sum -= (double)seen->first_ns / 1e9;
     }
     *children_s = sum > seen_s ? sum : seen_s;
+}
+
+uint64_t roast_cpu_meter_processes(const roast_cpu_meter *meter)
+{
+    return meter->forgotten + meter->count;
 }

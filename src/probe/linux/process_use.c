@@ -120,10 +120,13 @@ bool roast__process_use_read(const roast_process_tree *tree, uint64_t pid,
     struct roast_str command = roast_str_cut(stat.command, sizeof(use->command) - 1);
     memcpy(use->command, command.data, command.size_bytes); /* zeros follow */
     text = read_file(tree, pid, "io", io_buffer, sizeof(io_buffer));
-    if (roast__procio_parse(&io, text) && io.has_read_bytes && io.has_write_bytes) {
+    if (roast__procio_parse(&io, text) && io.has_read_bytes && io.has_write_bytes &&
+        io.has_rchar && io.has_wchar) {
         use->io_known = true;
         use->read_bytes = io.read_bytes;
         use->write_bytes = io.write_bytes;
+        use->read_chars = io.rchar_bytes;
+        use->write_chars = io.wchar_bytes;
     }
     return true;
 }

@@ -6,7 +6,9 @@
  * as container runtimes count. */
 #include "probe/linux/usage.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ enum {
     SCHEDSTAT_BYTES = 80, /* three */
     IO_BYTES = 512,
     FILE_BYTES = 4096,
+    PATH_BYTES = 1024,
     MEMORY_STAT_BYTES = 16384,
 };
 
@@ -57,6 +60,41 @@ bool roast__procio_read(struct roast_procfile *file, struct roast_procio *io)
 
     return roast__procio_parse(
         io, roast__procfile_read(file, "self/io", buffer, sizeof(buffer)));
+}
+
+static uint64_t less(uint64_t all, uint64_t part)
+{
+    return all > part ? all - part : 0;
+}
+
+/* The process is read before its threads, so that what is moved meanwhile is left out. */
+bool roast__procio_reaped_read(struct roast_procio *io, const char *proc_root)
+{
+    const char *root = proc_root ? proc_root : "/proc";
+    char buffer[IO_BYTES];
+    char path[PATH_BYTES];
+
+    if (!roast__procio_parse(
+            io, roast__procfile_read_once(root, "self/io", buffer, sizeof(buffer))))
+        return false;
+    (void)snprintf(path, sizeof(path), "%s/self/task", root);
+    DIR *dir = opendir(path);
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry;
+         entry = readdir(dir)) {
+        struct roast_procio thread = {0};
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof(path), "self/task/%s/io", entry->d_name);
+        (void)roast__procio_parse(
+            &thread, roast__procfile_read_once(root, path, buffer, sizeof(buffer)));
+        io->rchar_bytes = less(io->rchar_bytes, thread.rchar_bytes);
+        io->wchar_bytes = less(io->wchar_bytes, thread.wchar_bytes);
+        io->read_bytes = less(io->read_bytes, thread.read_bytes);
+        io->write_bytes = less(io->write_bytes, thread.write_bytes);
+    }
+    if (dir)
+        (void)closedir(dir);
+    return dir != NULL;
 }
 
 bool roast__schedstat_parse(struct roast_sched *sched, struct roast_str text)

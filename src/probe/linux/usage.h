@@ -35,6 +35,11 @@ struct roast_procio {
  * False when not one value could be read. */
 bool roast__procio_read(struct roast_procfile *file, struct roast_procio *io);
 
+/* Of the children that this process has waited for, and of theirs: the kernel adds their
+ * bytes to root/self/io and to the file of no thread. Those of threads that have ended
+ * would count too: it is for processes whose threads stay. Fails as the reading above. */
+bool roast__procio_reaped_read(struct roast_procio *io, const char *proc_root);
+
 /* How long this thread ran, and how long it waited for a core. The kernel updates
  * on_cpu_ns at ticks and switches only: it may be one tick (1-10 ms) wrong. CPU time comes
  * from the thread's clock; this is for the run queue. */

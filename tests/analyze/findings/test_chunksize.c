@@ -72,6 +72,22 @@ static void test_many_rounds_share_the_work(void **state)
     assert_near(roast__chunk_model_wall(&model, 1000), work / 10 + 1.1 * 0.9 / 2);
 }
 
+/* 247 borders inside of 3 files, of 0.5 s each. */
+static void test_borders_inside_of_files_cost_time(void **state)
+{
+    struct roast_chunk_model model = plain_model();
+    double now_s = 250 * 1 + 247 * 0.5 + 250000 * 1e-4;
+    double longest_s = 1 + 247 * 0.5 / 250 + 1000 * 1e-4;
+
+    (void)state;
+    model.per_border_s = 0.5;
+    assert_near(roast__chunk_model_wall(&model, 1000),
+                now_s / 10 + longest_s * 0.9 / 2);
+    assert_near(roast__chunk_model_wall(&model, 1e9), 1 + 100000 * 1e-4);
+    struct roast_chunk_model merged = roast__chunk_model_merged(&model);
+    assert_near(roast__chunk_model_fixed(&merged, 5), 5 * 1 + 3 * 0.5);
+}
+
 /* A large file among many small ones. */
 static void test_one_chunk_that_is_much_longer_is_waited_for(void **state)
 {
@@ -355,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_one_round_is_as_long_as_its_longest_chunk),
         cmocka_unit_test(test_few_rounds_are_whole),
         cmocka_unit_test(test_many_rounds_share_the_work),
+        cmocka_unit_test(test_borders_inside_of_files_cost_time),
         cmocka_unit_test(test_one_chunk_that_is_much_longer_is_waited_for),
         cmocka_unit_test(test_one_chunk_more_is_never_quicker),
         cmocka_unit_test(test_round_sizes),

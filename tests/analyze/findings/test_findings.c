@@ -139,7 +139,7 @@ static void test_wrong_chunk_sizes(void **state)
         {"files_too_small",
          {.chunks = 400, .per_file = 1, .events = 1000, .form = 0.7, .compute = 0.1},
          "400 files of 1_000 events",
-         "merge the files of each dataset (hadd)"},
+         "merge the files of each dataset (hadd; haddnano.py"},
         {"small_input", /* one file per dataset */
          {.chunks = 4, .per_file = 1, .apart = true, .form = 0.7},
          "2.80 s opening files, building NanoEvents and packing, 38.9 % of the worker "
@@ -272,7 +272,7 @@ static void test_waiting_clusters(void **state)
         {"merging",
          {.merge = 4},
          "4.00 s of worker time merging, 12.0 s of worker time idle",
-         "fewer bins"},
+         "fewer bins and axes, no columns; or fewer of them: larger chunks"},
         {"client_imports",
          {.begin = 3},
          "3.00 s before the first task",

@@ -54,10 +54,34 @@ static void test_advice_depends_on_the_cause(void **state)
     assert_advice("uproot.deserialization.DeserializationError", 0.5,
                   "again once bad.root can be read");
     assert_advice("KeyError", 0.5, "process() raised it in select/jets, fix that");
+    assert_advice("KeyError", 0.5, "or everything if the fix changes what other");
     assert_advice("FileNotFoundError", 0.5, "process() raised it"); /* another one */
-    assert_advice("KeyInFileError", 0, "compare bad.root with other files");
+    assert_advice("KeyInFileError", 0,
+                  "compare bad.root with other files, and with the");
     assert_advice("MemoryError", 0.5, "smaller chunks, fewer threads per process or");
     assert_advice(NULL, 0.5, "run what is missing again");
+}
+
+/* All chunks were done, and then their outputs could not be added. */
+static void test_a_call_may_raise_where_no_chunk_does(void **state)
+{
+    roast_run *run = patient_new((struct patient){.chunks = 40}, NULL);
+
+    (void)state;
+    roast_run_set_fact(run, ROAST_FACT_runner_calls, 1);
+    roast_run_set_fact(run, ROAST_FACT_runner_outputs, 0);
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    mark(run, ROAST_MARK_RUN_END, 10.5);
+    assert_int_equal(roast_run_set_note(run, ROAST_NOTES_run, roast_str_of("failure"),
+                                        roast_str_of("TypeError: NoneType + dict"),
+                                        NULL),
+                     ROAST_OK);
+    roast_summary *summary = diagnose_run(run);
+    assert_int_equal(finding_row(summary, "failures"), 0);
+    assert_says(summary, "failures", "evidence",
+                "TypeError: NoneType + dict; no attempt at a chunk raised it");
+    assert_says(summary, "failures", "advice", "there is no result: the traceback has");
+    roast_summary_free(summary);
 }
 
 /* A single thread cannot be fewer. */
@@ -195,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_advice_depends_on_the_cause),
+        cmocka_unit_test(test_a_call_may_raise_where_no_chunk_does),
         cmocka_unit_test(test_no_memory_with_one_thread),
         cmocka_unit_test(test_process_may_raise_what_reading_raises),
         cmocka_unit_test(test_resolved_failures),

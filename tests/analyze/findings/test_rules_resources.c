@@ -530,8 +530,9 @@ static void test_a_little_cpu_beside_waiting_chunks_is_not_of_threads(void **sta
     roast_summary_free(summary);
 }
 
-/* A chunk of 10 s, 3 s of them for imports; the client is the process with pid 7. */
-static roast_summary *diagnose_imports(uint64_t pid)
+/* A chunk of 10 s, 3 s of them for imports and so many waiting for a core; the client is
+ * the process with pid 7. */
+static roast_summary *diagnose_imports(uint64_t pid, double runqueue_s)
 {
     struct roast_ladder ladder = {0};
     roast_run *run = run_new();
@@ -540,6 +541,7 @@ static roast_summary *diagnose_imports(uint64_t pid)
 
     set_part(&ladder, ROAST_ITEM_import, 3);
     set_part(&ladder, ROAST_ITEM_compute, 7);
+    set_part(&ladder, ROAST_ITEM_runqueue, runqueue_s);
     roast_sample_set(&sample, ROAST_SERIES_client_memory, 3e8);
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
     offer(run, 0, 1, 1);
@@ -550,6 +552,7 @@ static roast_summary *diagnose_imports(uint64_t pid)
                                   .sequence = 1,
                                   .pid = pid,
                                   .task = 10,
+                                  .task_cpu = 10 - runqueue_s,
                                   .ladder = ladder_blob(&ladder)});
     roast_run_finish(run, NS(11));
     return diagnose_run(run);
@@ -557,14 +560,24 @@ static roast_summary *diagnose_imports(uint64_t pid)
 
 static void test_imports_in_the_script_itself_are_not_of_workers(void **state)
 {
-    roast_summary *pool = diagnose_imports(8);
-    roast_summary *script = diagnose_imports(7);
+    roast_summary *pool = diagnose_imports(8, 0);
+    roast_summary *script = diagnose_imports(7, 0);
 
     (void)state;
     assert_says(pool, "worker_imports", "evidence", "3.00 s importing");
     assert_int_equal(finding_row(script, "worker_imports"), -1);
     roast_summary_free(pool);
     roast_summary_free(script);
+}
+
+static void test_slow_imports_on_a_busy_machine_are_no_cause(void **state)
+{
+    roast_summary *summary = diagnose_imports(8, 6);
+
+    (void)state;
+    assert_int_equal(finding_row(summary, "overloaded"), 0);
+    assert_int_equal(finding_row(summary, "worker_imports"), -1);
+    roast_summary_free(summary);
 }
 
 /* Twelve outputs of one second each, packed to 50 MB; the client has 300 MB, and grows by
@@ -624,6 +637,7 @@ int main(void)
         cmocka_unit_test(test_cpu_of_chunks_at_once_is_not_that_of_others),
         cmocka_unit_test(test_a_little_cpu_beside_waiting_chunks_is_not_of_threads),
         cmocka_unit_test(test_imports_in_the_script_itself_are_not_of_workers),
+        cmocka_unit_test(test_slow_imports_on_a_busy_machine_are_no_cause),
         cmocka_unit_test(test_a_client_that_grows_with_the_outputs),
         cmocka_unit_test_setup(test_a_pattern_has_no_holes, setup),
         cmocka_unit_test_setup(test_every_rule_can_do_without_numbers, setup),

@@ -319,7 +319,10 @@ static void test_pools_and_postprocess(void **state)
     for (size_t i = 0; i < roast_table_width(budget); i++)
         sum += roast_table_number(budget, 0, roast_table_col(budget, i));
     assert_near(sum, 26);
-    assert_says(summary, "postprocess", "evidence", "3.00 s of wall time");
+    assert_str_is(text_at(summary, "findings",
+                          (size_t)finding_row(summary, "postprocess"), "evidence"),
+                  "3.00 s of wall time in your postprocess()");
+    assert_says(summary, "postprocess", "advice", "make postprocess() faster");
     assert_says(summary, "pools", "evidence",
                 "3.00 s of wall time to start and 3.00 s to stop 2 pools");
     assert_says(summary, "pools", "advice", "get_reusable_executor(max_workers=2)");

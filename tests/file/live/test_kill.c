@@ -5,6 +5,7 @@
  * A child writes a run and reports the acknowledged changes through a pipe; it is
  * killed after a random number of those messages. ROAST_KILLS is how often, else 10. */
 #include <signal.h>
+#include <time.h>
 
 #include "forks.h"
 #include "live_test.h"
@@ -121,10 +122,43 @@ static void what_was_acknowledged_outlives_a_kill(void **state)
                   (unsigned long long)cut);
 }
 
+/* Ends after twice the time in which it may be written, without a sync. */
+static void write_little(const struct live_test *test)
+{
+    const struct timespec half = {0, 500000000};
+    roast_live *live = NULL;
+    roast_run *run = bare_run();
+
+    if (roast_live_open(&live, run, test->path, NULL, NULL) < 0)
+        return;
+    make_change(run, 0);
+    (void)nanosleep(&half, NULL);
+    (void)raise(SIGKILL);
+}
+
+static void what_is_little_is_written_soon(void **state)
+{
+    const struct live_test *test = *state;
+    struct roast_journal_reading seen;
+    int status = 0;
+
+    pid_t child = fork();
+    if (child == 0) {
+        write_little(test);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    roast_run *run = read_live(test->path, &seen);
+    assert_first_changes(run, 1);
+    roast_run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         live_test_of(what_was_acknowledged_outlives_a_kill),
+        live_test_of(what_is_little_is_written_soon),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "file/live/live_test.h"
+#include "file/sqlite/sql.h"
 #include "saved_file.h"
 #include "saved_print.h"
 #include "saved_runs.h"
@@ -75,7 +76,7 @@ static void assert_refused(roast_runfile *file, const char *query, const char *w
     roast_error err = {0};
 
     assert_int_equal(roast_runfile_sql(file, query, take_row, &answer, &err),
-                     ROAST_BAD_DATA);
+                     ROAST_REFUSED);
     if (!strstr(err.message, words) || strchr(err.message, '\n'))
         fail_msg("\"%s\" does not say \"%s\"", err.message, words);
     assert_int_equal(answer.rows, 0);
@@ -218,6 +219,44 @@ static void a_query_without_an_end_is_stopped(void **state)
                      ROAST_LIMIT);
     assert_string_equal(err.message, "the query takes longer than 0.01 s");
     assert_answer(file, "SELECT count(*) n FROM labels", "n\n2\n");
+    roast_runfile_close(file);
+}
+
+/* A number that the file answers a query with. */
+static int64_t number_in(const char *path, const char *query)
+{
+    sqlite3_stmt *select = NULL;
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(roast__sql_prepare(&select, db, query, NULL), ROAST_OK);
+    assert_int_equal(roast__sql_step(select, NULL), 1);
+    int64_t number = sqlite3_column_int64(select, 0);
+    (void)sqlite3_finalize(select);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return number;
+}
+
+/* Which is not the fault of the query. */
+static void a_damaged_table_is_damage(void **state)
+{
+    const struct saved_test *test = *state;
+    struct answer answer = {.used = 0};
+    unsigned char dirt[512];
+
+    roast_runfile_close(saved_plain(test, 3));
+    int64_t page = number_in(
+        test->path, "SELECT rootpage FROM sqlite_master WHERE name='chunk_rows'");
+    int64_t size = number_in(test->path, "PRAGMA page_size");
+    int fd = open(test->path, O_WRONLY);
+    memset(dirt, 0xff, sizeof(dirt));
+    assert_int_equal(pwrite(fd, dirt, sizeof(dirt), (off_t)((page - 1) * size)),
+                     sizeof(dirt));
+    (void)close(fd);
+    roast_runfile *file = open_saved(test->path);
+    assert_int_equal(
+        roast_runfile_sql(file, "SELECT * FROM chunk_rows", take_row, &answer, NULL),
+        ROAST_BAD_DATA);
     roast_runfile_close(file);
 }
 
@@ -406,6 +445,7 @@ int main(void)
         saved_test_of(all_columns_of_chunks_can_be_queried),
         saved_test_of(views_of_a_stranger_are_ignored),
         saved_test_of(a_query_without_an_end_is_stopped),
+        saved_test_of(a_damaged_table_is_damage),
         saved_test_of(the_working_directory_may_change),
         saved_test_of(plain_tables_are_there),
         saved_test_of(nothing_can_be_changed),

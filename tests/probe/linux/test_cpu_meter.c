@@ -231,6 +231,28 @@ static void a_child_that_ends_during_a_round_counts_once(void **state)
     assert_children(used_s);
 }
 
+/* 1 was there at the start, 2 came later: nothing changes when both are forgotten. */
+static void processes_that_ended_long_ago_are_only_counted(void **state)
+{
+    (void)state;
+    roast_cpu_meter_round(meter);
+    show(1, 10);
+    roast_cpu_meter_round(meter);
+    show(1, 11);
+    show(2, 2);
+    for (int i = 0; i < 100; i++) {
+        roast_cpu_meter_round(meter);
+        show(3, 0.5);
+        assert_children(3.5);
+    }
+    assert_int_equal(roast_cpu_meter_processes(meter), 3);
+    roast_cpu_meter_round(meter);
+    show(2, 0.25); /* the number of 2, but a later process: it begins at 0 */
+    show(3, 0.5);
+    assert_children(3.75);
+    assert_int_equal(roast_cpu_meter_processes(meter), 4);
+}
+
 /* ---- this process ------------------------------------------------------------ */
 
 static double own_since(clock_t start)
@@ -337,6 +359,7 @@ int main(void)
         meter_test(what_was_seen_is_not_taken_back),
         meter_test(a_child_that_we_waited_for_counts_once),
         meter_test(a_child_that_ends_during_a_round_counts_once),
+        meter_test(processes_that_ended_long_ago_are_only_counted),
         meter_test(own_time_is_that_of_the_process),
         meter_test(many_processes_find_room),
         meter_test(without_memory_there_is_no_meter),

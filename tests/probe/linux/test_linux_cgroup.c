@@ -93,6 +93,24 @@ static void check_counters(const struct expected_run *row,
     roast__procfile_close(&events);
 }
 
+static void cpu_time_is_that_of_version_2(void **state)
+{
+    struct roast_cgroup group;
+    struct roast_procfile file = {0};
+    uint64_t used_ns = 0;
+    (void)state;
+
+    (void)find_case(&group, "v2_container");
+    assert_true(roast__cgroup_cpu_read(&file, &group, &used_ns));
+    assert_int_equal(used_ns, INT64_C(507031497) * 1000);
+    roast__procfile_close(&file);
+    (void)find_case(&group, "v1");
+    assert_false(roast__cgroup_cpu_read(&file, &group, &used_ns));
+    (void)find_case(&group, "garbage");
+    assert_false(roast__cgroup_cpu_read(&file, &group, &used_ns));
+    roast__procfile_close(&file);
+}
+
 static void every_tree_is_understood(void **state)
 {
     (void)state;
@@ -169,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_tree_is_understood),
+        cmocka_unit_test(cpu_time_is_that_of_version_2),
         cmocka_unit_test(no_proc_means_no_group),
         cmocka_unit_test(the_group_of_this_process_holds_it),
     };

@@ -170,6 +170,47 @@ static void io_counts_the_bytes_that_were_moved(void **state)
                     MOVED_BYTES + BLOCK_BYTES);
 }
 
+static void io_of_children_is_that_of_no_thread(void **state)
+{
+    struct roast_procio io;
+    (void)state;
+
+    assert_true(roast__procio_reaped_read(&io, ROAST_FIXTURES "/proc/typical"));
+    assert_int_equal(io.rchar_bytes, 323934931 - 1931);
+    assert_int_equal(io.wchar_bytes, 323929600 - 600);
+    assert_int_equal(io.read_bytes, 0); /* threads were read later */
+    assert_int_equal(io.write_bytes, 323932160 - 160);
+    assert_false(roast__procio_reaped_read(&io, ROAST_FIXTURES "/proc/garbage"));
+}
+
+/* Its child has ended before it, so that both have been waited for. */
+static bool write_in_child_and_grandchild(void *context)
+{
+    char block[BLOCK_BYTES] = {0};
+    FILE *file = fopen("/dev/null", "w");
+
+    if (context && !holds_in_child(write_in_child_and_grandchild, NULL))
+        return false;
+    for (int i = 0; file && i < BLOCKS; i++) {
+        if (write(fileno(file), block, sizeof(block)) != BLOCK_BYTES)
+            return false;
+    }
+    return file && fclose(file) == 0;
+}
+
+static void children_that_were_waited_for_count(void **state)
+{
+    struct roast_procio before, after;
+    (void)state;
+
+    if (!roast__procio_reaped_read(&before, NULL))
+        skip();
+    assert_true(holds_in_child(write_in_child_and_grandchild, &before));
+    assert_true(roast__procio_reaped_read(&after, NULL));
+    assert_in_range(after.wchar_bytes - before.wchar_bytes, 2 * MOVED_BYTES,
+                    2 * MOVED_BYTES + BLOCK_BYTES);
+}
+
 /* ---- run queue ---------------------------------------------------------------- */
 
 enum { SPIN_NS = 200 * 1000 * 1000 };
@@ -289,6 +330,8 @@ int main(void)
         cmocka_unit_test(io_is_read_from_a_fixture),
         cmocka_unit_test(io_is_absent_without_a_readable_file),
         cmocka_unit_test(io_counts_the_bytes_that_were_moved),
+        cmocka_unit_test(io_of_children_is_that_of_no_thread),
+        cmocka_unit_test(children_that_were_waited_for_count),
         cmocka_unit_test(run_queue_is_read_from_a_fixture),
         cmocka_unit_test(run_queue_is_absent_where_the_kernel_does_not_count),
         cmocka_unit_test(time_on_cpu_agrees_with_the_thread_clock),
