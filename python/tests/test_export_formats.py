@@ -193,14 +193,18 @@ needs_prometheus = pytest.mark.skipif(
 
 
 @needs_prometheus
-def test_promtool_has_nothing_to_say(text):
-    done = subprocess.run(
-        ["promtool", "check", "metrics"],
-        input=text.encode(),
-        capture_output=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+def test_promtool_has_nothing_to_say(run, text):
+    names = list(run.table("metrics")["name"])
+    every = _core.openmetrics(dict.fromkeys(names, 1.0))
+    assert every.count("# TYPE") == len(names) - 1  # a rate has two units
+    for checked in (text, every):
+        done = subprocess.run(
+            ["promtool", "check", "metrics"],
+            input=checked.encode(),
+            capture_output=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @needs_prometheus
