@@ -55,6 +55,8 @@ def test_preloading_gives_the_same_bytes_as_reading_lazily(runs, folder, kind, h
     costs = run.metrics["branch_costs"]
     assert all(cost["preloaded"] for cost in costs.values())
     assert run.metrics["preload"] == lazy.metrics["preload"]
+    shares = [r.metrics["file_read_metrics"][str(path)] for r in (run, lazy)]
+    assert shares[0].get("bytes_read") == shares[1].get("bytes_read")
     assert run.out == lazy.out
 
 

@@ -3,10 +3,10 @@
  *
  * Opening a file, building events and packing the output are per chunk; reading and
  * computing are per event, unless chunks of different sizes show that a part of them is
- * not, or data was read by several chunks (read_again.c), which each border between two
- * chunks of a file costs. Time without a core is no cost of a chunk: it lasts as long as others let it.
- * Sending a task and merging its output are added to the cost per chunk. The first
- * chunks of each process are left out of the fit, unless there are no others. */
+ * not, or other chunks of a file read the same data (read_again.c), which is a cost per
+ * border between two of them. Time without a core is no cost of a chunk: it lasts as long
+ * as others let it. Sending a task and merging its output are added to the cost per chunk.
+ * The first chunks of each process are left out of the fit, unless there are no others. */
 #include "analyze/findings/chunksize.h"
 
 #include "analyze/budget/budget.h"
