@@ -129,7 +129,8 @@ class NoteList:
         self._name = name
         while len(self.items) % PART == 0:
             part = notes.read(f"{name} {len(self.items) // PART}")
-            dicts = [x for x in part if isinstance(x, dict)] if part else []
+            is_list = isinstance(part, list)  # a file is not trusted
+            dicts = [x for x in part if isinstance(x, dict)] if is_list else []
             if not dicts:
                 break
             self.items += dicts

@@ -10,7 +10,7 @@ import pytest
 
 import roastcoffea
 from collector_helpers import EVENTS, Plain, fileset_of, make_runner
-from roastcoffea import FormatError, Run, _core
+from roastcoffea import FormatError, Run, _core, _probe
 from saved_run_samples import differing, facts, measured
 
 
@@ -41,6 +41,34 @@ def test_text_of_a_file_is_escaped_in_a_repr(tmp_path):
     core.finish(1)
     run = roastcoffea.open_run(Run(core).save(tmp_path / "x"))
     assert repr(run) == r"<roastcoffea.Run \x1b[2J\u202eevil\r\né, finished>"
+
+
+ODD = [
+    *("5", '"x"', "null", '["x", 5, {}]', "[" * 3000, '{"a": [1, {}]}', "[1e400]"),
+    '[{"name": [1], "duration": "3 s"}, {"name": {}, "duration": 1, "type": []}]',
+    '[{"name": "n", "type": "memory", "mem_delta_mb": "x", "duration": %s}]'
+    % ("9" * 400),
+    '[{"file": [1], "entry_start": {}, "entry_stop": 1, "t_start": "x", "t_end": 2}]',
+    '{"worker_memory": 5, "chunk_info": {"a": 1}, "labels": [], "total_events": "x"}',
+]
+DOCUMENTS = ["sections 0", "records 0", "custom_metrics", "tracking_data"]
+DOCUMENTS += ["span_metrics", "config", "imported_metrics"]
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_any_document_in_a_file_can_be_read(text, tmp_path):
+    """Nothing that a stranger wrote into it raises, also while it is saved again."""
+    core = _core.Run(0, 10**18)
+    core.add_frames(_probe.frame_of({"num_events": 5, "duration": 1.0}, 1), True)
+    for name in DOCUMENTS:
+        core.set_note("document", name, text)
+    core.finish(10**9)
+    opened = roastcoffea.open_run(Run(core).save(tmp_path / "x"))
+    assert dict(opened.get_metrics())["total_events"] == 5
+    assert len(opened.chunk_metrics) == 1
+    assert isinstance(opened.section_metrics, list)
+    assert str(opened)
+    assert opened.save_measurement(tmp_path, "again").is_dir()
 
 
 def test_damaged_rows_are_reported_when_they_are_read(small, tmp_path):

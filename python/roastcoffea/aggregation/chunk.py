@@ -9,6 +9,7 @@ records leave out what could not be measured, where 0.1.2 always had a number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 __all__ = ["aggregate_chunk_metrics", "build_chunk_info"]
@@ -83,17 +84,19 @@ def _dataset(chunks: list[Record]) -> dict[str, Any]:
 
 def aggregate_sections(sections: Iterable[Record]) -> dict[Any, dict[str, Any]]:
     """Statistics by name of hand-made sections, which say name and duration (0.1.2) or
-    section_name and time_delta; one without a time counts as 0 seconds."""
+    section_name and time_delta; one without a time, or with one that is no number,
+    counts as 0 seconds."""
     from roastcoffea import _core
 
     groups: dict[Any, list[Record]] = {}
     for section in sections:
         name = _first(section, "name", "section_name")
-        groups.setdefault("unknown" if name is None else name, []).append(section)
+        name = "unknown" if name is None else name
+        groups.setdefault(name if _is_key(name) else str(name), []).append(section)
     found = {}
     for name, rows in groups.items():
         seconds = _core.statistics(
-            [_first(row, "duration", "time_delta") or 0.0 for row in rows]
+            [_real(_first(row, "duration", "time_delta")) or 0.0 for row in rows]
         )
         found[name] = {
             "count": len(rows),
@@ -102,7 +105,8 @@ def aggregate_sections(sections: Iterable[Record]) -> dict[Any, dict[str, Any]]:
             "mean_duration": seconds["mean"],
         }
         measured = [row for row in rows if row.get("type") == "memory"]
-        memory = _core.statistics(known(measured, "mem_delta_mb"))
+        deltas = [_real(row.get("mem_delta_mb")) for row in measured]
+        memory = _core.statistics([delta for delta in deltas if delta is not None])
         if memory["count"]:
             for part in ("mean", "max", "min"):
                 found[name][f"{part}_mem_delta_mb"] = memory[part]
@@ -114,18 +118,35 @@ def build_chunk_info(
 ) -> dict[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
     """{(file, entry_start, entry_stop): (t_start, t_end, bytes_read)}.
 
-    Records that lack one of these, bytes apart, are left out.
+    Records that lack one of these, bytes apart, or whose file is no name, are left out.
     """
     info = {}
     for chunk in chunk_metrics:
         file = _first(chunk, "file", "filename")
-        start, stop = chunk.get("entry_start"), chunk.get("entry_stop")
+        place = file, chunk.get("entry_start"), chunk.get("entry_stop")
         t_start, t_end = chunk.get("t_start"), chunk.get("t_end")
-        if None not in (file, start, stop, t_start, t_end):
-            info[file, start, stop] = t_start, t_end, chunk.get("bytes_read", 0)
+        if None not in (*place, t_start, t_end) and _is_key(place):
+            info[place] = t_start, t_end, chunk.get("bytes_read", 0)
     return info
 
 
 def _first(record: Record, *keys: str) -> Any:
     """The value of the first key that has one, or None."""
     return next((v for key in keys if (v := record.get(key)) is not None), None)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a dict can have it: values may come from anywhere."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _real(value: Any) -> float | None:
+    """A number that can be added up; None for anything else."""
+    try:
+        return float(value) if isinstance(value, Real) else None
+    except OverflowError:
+        return None
