@@ -581,6 +581,7 @@ def test_outputs_after_postprocess_are_not_added(fileset, truth, tmp_path):
         roastcoffea.load_items(write_failed(run, tmp_path))
     (finding,) = (f for f in run.get_metrics()["findings"] if f["id"] == "failures")
     assert "run everything again (postprocess() may change" in finding["advice"]
+    assert "or everything" not in finding["advice"]
     mean = truth["sum"] / truth["n"]
     added = accumulate([dict(output), dict(runner(items, Normalised()))])
     assert added["mean"] == pytest.approx(2 * mean, rel=0.1)  # what must not be done
@@ -595,6 +596,8 @@ def test_nothing_is_said_of_postprocess_where_there_is_no_result(fileset):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(run.failed_items()) == 12
+    (finding,) = (f for f in run.get_metrics()["findings"] if f["id"] == "failures")
+    assert finding["advice"].endswith("fix that and run failed_items()")
 
 
 def processor_with(function):
