@@ -297,10 +297,16 @@ static PyObject *record_metric(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "OO:record_metric", &name, &value))
         return NULL;
-    if (thread &&
-        values_put(state, thread, roast_chunk_custom_metrics(thread), name, value) < 0)
-        return NULL;
-    Py_RETURN_NONE;
+    if (!thread)
+        Py_RETURN_NONE;
+    unsigned depth =
+        held_inside(); /* the value may be an object with code of its own */
+    int status = held_begin(depth);
+    if (status == 0)
+        status =
+            values_put(state, thread, roast_chunk_custom_metrics(thread), name, value);
+    held_end(depth);
+    return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *user_functions_reduce(PyObject *self, PyObject *unused)
