@@ -13,6 +13,7 @@ import uproot
 import roastcoffea
 from collector_helpers import (
     Measured,
+    Plain,
     fileset_of,
     iterative,
     make_runner,
@@ -96,7 +97,7 @@ class ByteSections(Counting):
     def process(self, events):
         self.begun.append(events.metadata["entrystart"])
         with track_bytes(self, events, "read"):
-            return {"n": len(events), "sum": float(events.Hit_value.to_numpy().size)}
+            return Plain.process(self, events)
 
 
 @contextlib.contextmanager
