@@ -175,17 +175,18 @@ class Block:
         found = []
         kinds = [(signal.SIGINT, Mine), (signal.SIGALRM, Alarm)]
         points = [
-            (line, count if number == signal.SIGALRM else 1, number, kind())
+            (line, count if number == signal.SIGALRM else 1, number, kind)
             for line, count in self.lines().items()
             for number, kind in kinds
         ]
         step = 1 if every == 1 else 2 * every + 1  # an odd one takes turns
-        for line, time_, number, error in points[::step]:
+        for line, time_, number, kind in points[::step]:
+            error = kind()  # not kept: its traceback holds the whole block
             send = functools.partial(signal.raise_signal, number)
             tracer = AtLine(line, time_, send)
-            is_error = isinstance(error, Exception)
+            is_error = issubclass(kind, Exception)
             must_arrive = tracer.acted_uncaught if is_error else tracer.acted
-            where = f"{Path(line[0]).name}:{line[1]} {type(error).__name__}"
+            where = f"{Path(line[0]).name}:{line[1]} {kind.__name__}"
             wrong = self.interrupt(number, error, tracer, must_arrive)
             found += [f"{where}: {what}" for what in wrong]
         return found
