@@ -5,6 +5,7 @@
 #include "analyze/calls.h"
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
+#include "analyze/reads/ladder.h"
 #include "analyze/recorded.h"
 
 /* The slices of what the model counts as the fixed cost of a chunk. */
@@ -130,6 +131,17 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *input,
     set_memory_change(finding, model, model, best);
 }
 
+static const char *tool_that_merges(const struct roast_rule_input *input)
+{
+    const roast_table *files = input->ctx->summary->tables[ROAST_TABLE_file_metadata];
+
+    if (roast__reads_parquet(input->ctx->summary))
+        return "pyarrow";
+    if (roast__table_count(files, ROAST_COL_file_metadata_kind, "rntuple") > 0)
+        return "hadd";
+    return "hadd; haddnano.py for NanoAOD";
+}
+
 /* Only files of the same dataset can be merged. */
 void roast__rule_files_too_small(const struct roast_rule_input *input,
                                  struct roast_finding *finding)
@@ -151,6 +163,7 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
     roast__set_integer(finding, "files", model->files);
+    roast__set_text(finding, "tool", roast_str_of(tool_that_merges(input)));
     roast__set_integer(finding, "suggested", best);
     set_memory_change(finding, model, &merged, best);
 }

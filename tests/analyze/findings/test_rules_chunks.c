@@ -200,6 +200,34 @@ static void test_datasets_are_not_merged(void **state)
     roast_summary_free(together);
 }
 
+/* Parquet has no hadd, and RNTuple no haddnano.py. */
+static void test_files_are_merged_by_their_kind(void **state)
+{
+    static const struct {
+        enum roast_file_kind kind;
+        const char *tool;
+    } kinds[] = {{ROAST_FILE_TTREE, "(hadd; haddnano.py for NanoAOD) into"},
+                 {ROAST_FILE_RNTUPLE, "(hadd) into"},
+                 {ROAST_FILE_PARQUET, "(pyarrow) into"}};
+    const struct roast_branch branch = {.name = roast_str_of("Jet_pt"), .reads = 1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const struct roast_file_facts facts = {
+            .kind = kinds[i].kind, .branches = 1, .entries = 1000};
+        roast_summary *summary =
+            diagnose((struct patient){.chunks = 400,
+                                      .per_file = 1,
+                                      .events = 1000,
+                                      .form = 0.7,
+                                      .compute = 0.1,
+                                      .branches = branches_blob(&branch, 1),
+                                      .facts = facts_blob(&facts)});
+        assert_says(summary, "files_too_small", "advice", kinds[i].tool);
+        roast_summary_free(summary);
+    }
+}
+
 /* Two calls read one file of 20 chunks: it does not have twice the events. */
 static void test_two_calls_over_the_same_file(void **state)
 {
@@ -440,6 +468,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_larger_chunks_near_the_limit_of_memory, setup),
         cmocka_unit_test_setup(test_memory_is_that_of_the_smallest_worker, setup),
         cmocka_unit_test_setup(test_datasets_are_not_merged, setup),
+        cmocka_unit_test_setup(test_files_are_merged_by_their_kind, setup),
         cmocka_unit_test_setup(test_two_calls_over_the_same_file, setup),
         cmocka_unit_test_setup(test_waiting_of_other_tasks_is_left_out, setup),
         cmocka_unit_test_setup(test_longer_tasks_are_advised_where_they_are_quicker,
