@@ -36,7 +36,7 @@ struct roast_finding {
     double cost_s;        /* thread-seconds; NaN: not known */
     double saves_s;       /* wall time; NaN: not known */
     bool saves_next_run;  /* a one-time cost */
-    bool saves_at_most;   /* all of the cost, of which the advice may save a part */
+    const char *saves_how; /* "at most", "at least"; NULL: about */
     const char *evidence; /* patterns; NULL: those of the rule */
     const char *advice;
     size_t placeholder_count;

@@ -66,6 +66,21 @@ static void test_memory_that_must_be_of_the_events(void **state)
     roast_summary_free(summary);
 }
 
+/* Of the bookkeeping around reads it is not known how much goes with larger chunks. */
+static void test_reading_may_save_more(void **state)
+{
+    struct patient patient = with_small_chunks(1000);
+    roast_summary *plain = diagnose(patient);
+
+    (void)state;
+    patient.bookkeeping = 0.4;
+    roast_summary *many_columns = diagnose(patient);
+    assert_says(plain, "chunks_too_small", "saving", "about ");
+    assert_says(many_columns, "chunks_too_small", "saving", "at least ");
+    roast_summary_free(plain);
+    roast_summary_free(many_columns);
+}
+
 /* Both threads of a worker fill its memory: 524 MB, and 105 + 10 or 30 for events. */
 static void test_two_sizes_show_the_memory_per_event(void **state)
 {
@@ -467,6 +482,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_first_chunk_of_a_process_is_left_out, setup),
         cmocka_unit_test_setup(test_no_larger_chunks_near_the_limit_of_memory, setup),
         cmocka_unit_test_setup(test_memory_is_that_of_the_smallest_worker, setup),
+        cmocka_unit_test_setup(test_reading_may_save_more, setup),
         cmocka_unit_test_setup(test_datasets_are_not_merged, setup),
         cmocka_unit_test_setup(test_files_are_merged_by_their_kind, setup),
         cmocka_unit_test_setup(test_two_calls_over_the_same_file, setup),

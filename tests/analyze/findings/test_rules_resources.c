@@ -344,7 +344,7 @@ static void test_garbage_of_building_events(void **state)
 
     (void)state;
     assert_says(building, "garbage_collection", "advice",
-                "skips them: it ran outside of your process()");
+                "skips them: most of it ran outside of your process()");
     assert_says(computing, "garbage_collection", "advice", "fewer Python objects");
     roast_summary_free(building);
     roast_summary_free(computing);
