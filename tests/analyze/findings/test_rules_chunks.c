@@ -441,6 +441,17 @@ static void test_what_a_slow_chunk_costs(void **state)
     roast_summary_free(summary);
 }
 
+/* Two rounds of 1.05 s, then 8.05 s; another chunk is in front of it if it is the first
+ * one in the fileset, too. */
+static void test_a_scheduler_sends_two_chunks_at_once(void **state)
+{
+    roast_summary *summary = diagnose((struct patient){.chunks = 9, .last = 8});
+
+    (void)state;
+    assert_near(saves_of(summary, "last_chunks"), 1.05);
+    roast_summary_free(summary);
+}
+
 /* Unknown file and host are left out. */
 static void test_a_last_chunk_of_which_nothing_is_known(void **state)
 {
@@ -491,6 +502,7 @@ int main(void)
                                setup),
         cmocka_unit_test_setup(test_no_work_beside_a_lost_chunk, setup),
         cmocka_unit_test_setup(test_what_a_slow_chunk_costs, setup),
+        cmocka_unit_test_setup(test_a_scheduler_sends_two_chunks_at_once, setup),
         cmocka_unit_test_setup(test_a_last_chunk_of_which_nothing_is_known, setup),
         cmocka_unit_test_setup(test_another_size_saves_what_the_model_says, setup),
     };
