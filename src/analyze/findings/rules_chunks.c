@@ -172,6 +172,8 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
     add_cost_per_chunk(input, finding);
     finding->cost_s = (model->chunks - chunks) * model->per_chunk_s;
     finding->saves_s = saves_s;
+    finding->saves_how =
+        may_save_more(input, model->chunks - chunks, saves_s) ? "at least" : NULL;
     finding->found = chunks < model->chunks && roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
@@ -268,6 +270,15 @@ static bool are_tasks_short(const struct roast_rule_input *input,
     return roast__is_significant(input, tasks->cost_s);
 }
 
+/* Whether what else each chunk costs is a better reason for the same advice. */
+static bool are_chunks_too_small(const struct roast_rule_input *input, double cost_s)
+{
+    struct roast_finding chunks = {.saves_s = NAN};
+
+    roast__rule_chunks_too_small(input, &chunks);
+    return chunks.found && chunks.cost_s > cost_s;
+}
+
 void roast__rule_tasks_too_short(const struct roast_rule_input *input,
                                  struct roast_finding *finding)
 {
@@ -304,7 +315,8 @@ void roast__rule_tasks_too_short(const struct roast_rule_input *input,
     finding->saves_s = saved_by(input, size);
     finding->found = size > model->current_size &&
                      roast__saves_enough(input, finding->saves_s) &&
-                     roast__chunk_model_fits(model, size);
+                     roast__chunk_model_fits(model, size) &&
+                     !are_chunks_too_small(input, finding->cost_s);
     roast__set_count(finding, "chunks", tasks.count, "chunk");
     set_chunksizes(input, finding, size);
     set_memory_change(finding, model, model, size);

@@ -146,6 +146,12 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
             "Runner";
         return;
     }
+    if (slowest.is_most && is_quick(input, &slowest)) {
+        finding->saves_how = "at most"; /* there is no quicker place */
+        finding->advice =
+            "requests are small: fetch columns in bulk, preload={columns} // read "
+            "fewer columns, or keep the files on a faster disk";
+    }
     /* Columns in bulk, where they were fetched one by one and it is known which. */
     const roast_table *costs = summary->tables[ROAST_TABLE_branch_costs];
     bool preloaded = false;
@@ -158,9 +164,6 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
     roast__set_from_pattern(
         finding, "preload",
         "; requests are small: fetch columns in bulk, preload={columns}");
-    if (slowest.is_most && is_quick(input, &slowest))
-        finding->advice =
-            "requests are small: fetch columns in bulk, preload={columns}";
 }
 
 /* ---- decompression --------------------------------------------------------------- */

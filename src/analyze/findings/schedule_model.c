@@ -372,17 +372,20 @@ static size_t open_slots(const struct roast_schedule_model *model,
     return count;
 }
 
-/* The pass in which a job is replayed, the i-th of those recorded. A scheduler sends
- * each thread two chunks at once, in any order: one may be in front of the first. */
-static int pass_of(const struct roast_schedule_model *model,
-                   const struct roast_job *job, size_t i, size_t threads,
-                   const struct roast_schedule_change *change)
+/* The jobs in front of a chunk that is the first of its fileset. A scheduler sends each
+ * worker more chunks than it has threads, in another order: each thread of the begin may
+ * have one before. */
+static size_t jobs_in_front(const struct roast_schedule_model *model,
+                            const struct window *window, size_t threads,
+                            const struct roast_schedule_change *change)
 {
-    bool sends_two = model->ctx->budget->schedule.has_scheduler;
+    size_t count = 0;
 
-    if (change->first_row > 0 && sends_two && i < threads)
+    if (change->first_row == 0 || !model->ctx->budget->schedule.has_scheduler)
         return 0;
-    return starts_first(model, job, change) ? 1 : 2;
+    for (size_t i = 0; i < threads; i++)
+        count += model->slots[i].key == window->from_ns;
+    return count;
 }
 
 /* Time from the begin of a window to the end of its last chunk. */
@@ -393,14 +396,15 @@ static int64_t replay(const struct roast_schedule_model *model,
     const struct roast_schedule *schedule = &model->ctx->budget->schedule;
     const struct roast_keyed *order = model->order + window->first;
     bool reorders = change->first_row > 0 || change->first_dataset > 0;
-    const size_t offered = open_slots(model, window, change);
-    size_t threads = offered, position = 0;
+    size_t threads = open_slots(model, window, change), position = 0;
+    const size_t in_front = jobs_in_front(model, window, threads, change);
     int64_t end_ns = window->from_ns;
 
     for (int pass = reorders ? 0 : 2; threads > 0 && pass <= 2; pass++) {
         for (size_t i = 0; i < window->count; i++) {
             const struct roast_job *job = &schedule->jobs[order[i].item];
-            if (reorders && pass_of(model, job, i, offered, change) != pass)
+            int own_pass = i < in_front ? 0 : starts_first(model, job, change) ? 1 : 2;
+            if (reorders && own_pass != pass)
                 continue;
             /* a thread that left gets no more jobs, unless it is the last one */
             while (threads > 1 &&

@@ -441,9 +441,30 @@ static void test_what_a_slow_chunk_costs(void **state)
     roast_summary_free(summary);
 }
 
+/* The same advice for two reasons: that which costs more. */
+static void test_sending_is_a_part_of_what_a_chunk_costs(void **state)
+{
+    struct patient patient = {.chunks = 400,
+                              .per_file = 200,
+                              .events = 1000,
+                              .form = 0.001,
+                              .compute = 0.02,
+                              .gap = 0.05};
+    roast_summary *sending = diagnose(patient);
+
+    (void)state;
+    patient.form = 0.3;
+    roast_summary *building = diagnose(patient);
+    assert_true(finding_row(sending, "tasks_too_short") >= 0);
+    assert_true(finding_row(building, "chunks_too_small") >= 0);
+    assert_int_equal(finding_row(building, "tasks_too_short"), -1);
+    roast_summary_free(sending);
+    roast_summary_free(building);
+}
+
 /* Two rounds of 1.05 s, then 8.05 s; another chunk is in front of it if it is the first
  * one in the fileset, too. */
-static void test_a_scheduler_sends_two_chunks_at_once(void **state)
+static void test_a_scheduler_may_begin_with_other_chunks(void **state)
 {
     roast_summary *summary = diagnose((struct patient){.chunks = 9, .last = 8});
 
@@ -502,7 +523,8 @@ int main(void)
                                setup),
         cmocka_unit_test_setup(test_no_work_beside_a_lost_chunk, setup),
         cmocka_unit_test_setup(test_what_a_slow_chunk_costs, setup),
-        cmocka_unit_test_setup(test_a_scheduler_sends_two_chunks_at_once, setup),
+        cmocka_unit_test_setup(test_sending_is_a_part_of_what_a_chunk_costs, setup),
+        cmocka_unit_test_setup(test_a_scheduler_may_begin_with_other_chunks, setup),
         cmocka_unit_test_setup(test_a_last_chunk_of_which_nothing_is_known, setup),
         cmocka_unit_test_setup(test_another_size_saves_what_the_model_says, setup),
     };

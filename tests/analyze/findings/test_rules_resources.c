@@ -341,13 +341,17 @@ static void test_garbage_of_building_events(void **state)
     roast_summary *building =
         diagnose((struct patient){.form = 0.9, .compute = 0.05, .gc = 0.1});
     roast_summary *computing = diagnose((struct patient){.gc = 0.1});
+    roast_summary *reading =
+        diagnose((struct patient){.bookkeeping = 0.9, .compute = 0.04, .gc = 0.1});
 
     (void)state;
     assert_says(building, "garbage_collection", "advice",
-                "skips them: most of it ran outside of your process()");
+                "skips them; most of the collecting was outside of your process()");
     assert_says(computing, "garbage_collection", "advice", "fewer Python objects");
+    assert_says(reading, "garbage_collection", "advice", "fewer Python objects");
     roast_summary_free(building);
     roast_summary_free(computing);
+    roast_summary_free(reading);
 }
 
 /* A thread with a core may wait for something else then. */
