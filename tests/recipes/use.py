@@ -84,6 +84,6 @@ def test_command():
 def test_backend(tiny_file):
     collector = collected(tiny_file, Answer())
     metrics, workers = collector.get_metrics(), collector.run.workers
-    memory_mb = dict(zip(workers["worker"], workers["peak_memory_mb"]))
+    memory_mb = dict(zip(workers["worker"], workers["peak_memory_mb"], strict=True))
     assert memory_mb["answer"] == 42 / 2**20
     assert metrics["unavailable"]["executor_time_seconds"] == "an Answer has no spans"
