@@ -270,13 +270,13 @@ static bool are_tasks_short(const struct roast_rule_input *input,
     return roast__is_significant(input, tasks->cost_s);
 }
 
-/* Whether what else each chunk costs is a better reason for the same advice. */
+/* Whether what chunks cost without sending is a better reason for the same advice. */
 static bool are_chunks_too_small(const struct roast_rule_input *input, double cost_s)
 {
     struct roast_finding chunks = {.saves_s = NAN};
 
     roast__rule_chunks_too_small(input, &chunks);
-    return chunks.found && chunks.cost_s > cost_s;
+    return chunks.found && chunks.cost_s - input->model.dispatch_s > cost_s;
 }
 
 void roast__rule_tasks_too_short(const struct roast_rule_input *input,
