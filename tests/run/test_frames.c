@@ -66,7 +66,7 @@ static void make_random(struct test_record *record, uint32_t sequence)
     if (next_random() % 4 == 0)
         set_text(record, ROAST_FIELD_host, "here");
     if (next_random() % 16 == 0)
-        set_random(&record->rec, ROAST_FIELD_identity); /* not readable */
+        set_text(record, ROAST_FIELD_identity, "here"); /* not readable */
 }
 
 static void no_frame_does_harm(void **state)
