@@ -7,10 +7,10 @@ to it. All live in a module, so that processes of a pool and workers can import 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,15 @@ def rest(events: Any, seconds: float) -> None:
 def rest_in(events: Any, name: str, seconds: float, usual_s: float) -> None:
     """Longer in one file."""
     time.sleep(seconds if events.metadata["filename"].endswith(name) else usual_s)
+
+
+def rest_in_last(events: Any, folder: Path, chunks: int, seconds: float) -> None:
+    """Longer in the chunk that begins last. Which one that is, is up to Dask."""
+    for number in range(chunks):
+        with contextlib.suppress(FileExistsError):
+            (folder / str(number)).touch(exist_ok=False)
+            break
+    time.sleep(seconds if number == chunks - 1 else 0.5)
 
 
 def read(events: Any, seconds: float) -> None:
@@ -196,7 +205,7 @@ def diagnose(
 ) -> Diagnosis:
     """A run of an analysis; ``before`` is called in the block, ahead of it. With an
     ``error`` the run must end by it."""
-    fails = pytest.raises(Exception, match=error) if error else nullcontext()
+    fails = pytest.raises(Exception, match=error) if error else contextlib.nullcontext()
     with fails, MetricsCollector(executor) as collector:
         if before:
             before()
