@@ -32,7 +32,7 @@ class Giving(Plain):
         noise = np.random.default_rng(start).integers(
             0, 256, self.size_mb * MB, np.uint8
         )
-        time.sleep(0.5)  # so that the memory is sampled between two outputs
+        time.sleep(1)  # so that the memory is sampled between two outputs
         return {"n": len(events), "columns": [noise]}
 
 
@@ -90,7 +90,7 @@ def grown(size_mb, file):
 
 
 def test_outputs_that_make_it_grow(tiny_file):
-    finding = grown(40, tiny_file).of("client_memory")
+    finding = grown(25, tiny_file).of("client_memory")
     assert "grows with the outputs" in finding["title"]
     assert "while the outputs of 16 chunks arrived (" in finding["evidence"]
     assert "packed); it began with " in finding["evidence"]
