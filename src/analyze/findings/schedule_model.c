@@ -403,8 +403,9 @@ static int64_t replay(const struct roast_schedule_model *model,
     for (int pass = reorders ? 0 : 2; threads > 0 && pass <= 2; pass++) {
         for (size_t i = 0; i < window->count; i++) {
             const struct roast_job *job = &schedule->jobs[order[i].item];
-            int own_pass = i < in_front ? 0 : starts_first(model, job, change) ? 1 : 2;
-            if (reorders && own_pass != pass)
+            if (reorders && pass != (i < in_front                       ? 0
+                                     : starts_first(model, job, change) ? 1
+                                                                        : 2))
                 continue;
             /* a thread that left gets no more jobs, unless it is the last one */
             while (threads > 1 &&
