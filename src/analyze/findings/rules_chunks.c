@@ -113,14 +113,16 @@ static bool has_many_chunks(const struct roast_rule_input *input)
 
 /* Reading a column takes some time per chunk, too. How much of its bookkeeping that is
  * cannot be told from chunks of one size, so the model has it as per event. */
-static bool may_save_more(const struct roast_rule_input *input, double fewer,
-                          double saves_s)
+static void set_saving(const struct roast_rule_input *input,
+                       struct roast_finding *finding, double fewer, double saves_s)
 {
     const struct roast_chunk_model *model = &input->model;
-    double bookkeeping_s = input->slices[ROAST_SLICE_read_other] / model->threads;
+    double more_s =
+        input->slices[ROAST_SLICE_read_other] / model->threads * fewer / model->chunks;
 
-    return bookkeeping_s * fewer / model->chunks * 100 >=
-           LIMIT_SAVES_MORE_PERCENT * saves_s;
+    finding->saves_s = saves_s;
+    if (more_s * 100 >= LIMIT_SAVES_MORE_PERCENT * saves_s)
+        finding->saves_how = "at least";
 }
 
 void roast__rule_chunks_too_small(const struct roast_rule_input *input,
@@ -134,8 +136,7 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *input,
     double fewer = model->chunks - roast__chunk_model_chunks(model, best);
     add_cost_per_chunk(input, finding);
     finding->cost_s = fewer * (model->per_chunk_s + model->per_border_s);
-    finding->saves_s = saves_s;
-    finding->saves_how = may_save_more(input, fewer, saves_s) ? "at least" : NULL;
+    set_saving(input, finding, fewer, saves_s);
     finding->found = best > model->current_size &&
                      roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
@@ -171,9 +172,7 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
                      roast__chunk_model_wall(&merged, best);
     add_cost_per_chunk(input, finding);
     finding->cost_s = (model->chunks - chunks) * model->per_chunk_s;
-    finding->saves_s = saves_s;
-    finding->saves_how =
-        may_save_more(input, model->chunks - chunks, saves_s) ? "at least" : NULL;
+    set_saving(input, finding, model->chunks - chunks, saves_s);
     finding->found = chunks < model->chunks && roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
@@ -271,7 +270,7 @@ static bool are_tasks_short(const struct roast_rule_input *input,
 }
 
 /* Whether what chunks cost without sending is a better reason for the same advice. */
-static bool are_chunks_too_small(const struct roast_rule_input *input, double cost_s)
+static bool do_chunks_cost_more(const struct roast_rule_input *input, double cost_s)
 {
     struct roast_finding chunks = {.saves_s = NAN};
 
@@ -316,7 +315,7 @@ void roast__rule_tasks_too_short(const struct roast_rule_input *input,
     finding->found = size > model->current_size &&
                      roast__saves_enough(input, finding->saves_s) &&
                      roast__chunk_model_fits(model, size) &&
-                     !are_chunks_too_small(input, finding->cost_s);
+                     !do_chunks_cost_more(input, finding->cost_s);
     roast__set_count(finding, "chunks", tasks.count, "chunk");
     set_chunksizes(input, finding, size);
     set_memory_change(finding, model, model, size);

@@ -388,6 +388,16 @@ static size_t jobs_in_front(const struct roast_schedule_model *model,
     return count;
 }
 
+/* The pass of a replay in which a job goes: 0 in front, 1 first, 2 after that. */
+static int pass_of(const struct roast_schedule_model *model,
+                   const struct roast_job *job, bool is_in_front,
+                   const struct roast_schedule_change *change)
+{
+    if (is_in_front)
+        return 0;
+    return starts_first(model, job, change) ? 1 : 2;
+}
+
 /* Time from the begin of a window to the end of its last chunk. */
 static int64_t replay(const struct roast_schedule_model *model,
                       const struct window *window,
@@ -403,9 +413,7 @@ static int64_t replay(const struct roast_schedule_model *model,
     for (int pass = reorders ? 0 : 2; threads > 0 && pass <= 2; pass++) {
         for (size_t i = 0; i < window->count; i++) {
             const struct roast_job *job = &schedule->jobs[order[i].item];
-            if (reorders && pass != (i < in_front                       ? 0
-                                     : starts_first(model, job, change) ? 1
-                                                                        : 2))
+            if (reorders && pass_of(model, job, i < in_front, change) != pass)
                 continue;
             /* a thread that left gets no more jobs, unless it is the last one */
             while (threads > 1 &&
