@@ -22,8 +22,9 @@ from collector_helpers import (
     starts,
     threads,
 )
-from interrupts import Alarm, Block, Counting, handled, interrupt_at_random
+from interrupts import Alarm, Block, Counting, arrived, handled, interrupt_at_random
 from roastcoffea import track_bytes, track_metrics
+from roastcoffea.coffea.work_function import WorkFunction
 from roastcoffea.export import measurements
 from roastcoffea.output_dir import OutputDir
 from roastcoffea.run_recorder import RunRecorder
@@ -135,6 +136,50 @@ def test_alarm_while_a_hook_or_a_section_reads(kind, name, tiny_file, tmp_path):
         alarm = alarm_at(kind, name, time, [])
         wrong += block.interrupt(signal.SIGALRM, Alarm(), alarm, lambda files: True)
     assert wrong == []
+
+
+late: list[Alarm] = []
+
+
+def be_late(number, frame):
+    late.append(Alarm())
+    raise late[-1]
+
+
+class Limited(Counting):
+    """Limits the time of each chunk, as analyses do."""
+
+    @track_metrics
+    def process(self, events):
+        signal.signal(signal.SIGALRM, be_late)
+        return Plain.process(self, events)
+
+
+AFTER = [(WorkFunction, "after_call"), READ[0]]
+
+
+@pytest.mark.parametrize(("kind", "name"), AFTER)
+def test_alarm_that_process_has_set(kind, name, tiny_file, tmp_path, monkeypatch):
+    """It comes in the next step of ours: at the end of the attempt, or of the chunk."""
+    original = vars(kind)[name]
+    is_read = isinstance(original, property)
+
+    def alarmed(*args):
+        if signal.getsignal(signal.SIGALRM) is be_late:
+            signal.raise_signal(signal.SIGALRM)
+        return (original.fget if is_read else original)(*args)
+
+    monkeypatch.setattr(kind, name, property(alarmed) if is_read else alarmed)
+    block = Block(runner_of(iterative(retries=0)), tiny_file, tmp_path)
+    block.analysis = Limited()
+    late.clear()
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        seen, collector = block.run(contextlib.nullcontext())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert arrived(late[0], seen)
+    assert collector.get_metrics()["monitor_errors"] == 0
 
 
 @often

@@ -337,6 +337,7 @@ static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
     roast_chunk_start(call->thread);
     PyObject *output = PyObject_Call(func, args, kwargs);
     roast_chunk_stop(call->thread);
+    held_cover(call->depth);
     output = held_begin_after(call->depth, output);
     if (output && encode_user_keys(call) == 0 && set_bytes(call) == 0)
         return call_finish(call, &end, &frame) ? deliver(call, output, frame) : output;

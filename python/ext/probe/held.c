@@ -69,9 +69,25 @@ static size_t find_handled(int *numbers)
     return count;
 }
 
+void held_cover(unsigned depth)
+{
+    int numbers[ROAST_SIGNALS];
+    PyObject *type, *value, *traceback;
+
+    if (depth == 0)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    roast_signals_cover(numbers, find_handled(numbers), is_of_python);
+    PyErr_Restore(type, value, traceback);
+}
+
 unsigned held_enter(void)
 {
-    return roast_signals_are_here() ? roast_signals_enter() : 0;
+    unsigned depth = roast_signals_are_here() ? roast_signals_enter() : 0;
+
+    if (depth == 1)
+        held_cover(depth);
+    return depth;
 }
 
 unsigned held_inside(void)
@@ -87,12 +103,8 @@ void held_leave(unsigned depth)
 
 int held_begin(unsigned depth)
 {
-    int numbers[ROAST_SIGNALS];
-
     if (depth == 0)
         return 0;
-    if (depth == 1) /* the user may have set a handler since the last step */
-        roast_signals_cover(numbers, find_handled(numbers), is_of_python);
     roast_signals_hold();
     return PyErr_CheckSignals();
 }

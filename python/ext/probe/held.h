@@ -19,6 +19,9 @@ unsigned held_enter(void);
 unsigned held_inside(void); /* the depth of a step of the call that was entered last */
 void held_leave(unsigned depth);
 
+/* Signals whose handlers were set since wait, too: after a call of the user's function. */
+void held_cover(unsigned depth);
+
 /* A held step. Handlers of signals that came before it run first: -1 if one raised. The
  * step begins in any case. */
 int held_begin(unsigned depth);
