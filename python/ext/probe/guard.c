@@ -75,6 +75,8 @@ struct raised guard_keep_raised(void)
 
 void guard_raise_again(struct raised *raised)
 {
+    if (!raised->type)
+        return;
     if (!guard_clear()) {
         Py_XDECREF(raised->type);
         Py_XDECREF(raised->value);

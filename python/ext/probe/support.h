@@ -24,7 +24,8 @@ struct raised {
 };
 struct raised guard_keep_raised(void);
 
-/* Raises it again, and clears ours; a Ctrl-C that arrived meanwhile replaces it. */
+/* Raises it again, and clears ours; a Ctrl-C that arrived meanwhile replaces it. None:
+ * ours stays. */
 void guard_raise_again(struct raised *raised);
 
 /* Whether object has the attribute: 1 or 0; -1 if an exception of the user is set. */
