@@ -20,6 +20,7 @@ static bool is_covered[ROAST_SIGNALS];
 static struct sigaction covered[ROAST_SIGNALS]; /* kept: another tool may have ours */
 static atomic_uint holds;
 static atomic_uint came[ROAST_SIGNALS];
+static atomic_bool any_came; /* one may be noted */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -38,6 +39,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         return;
     }
     unsigned times = atomic_fetch_add(&came[number], 1) + 1;
+    atomic_store(&any_came, true); /* before it is known whether they are released */
     bool is_impatient = number == SIGINT && times >= IMPATIENT_TIMES;
     bool is_released = atomic_load(&holds) == 0; /* meanwhile */
     if ((is_impatient || is_released) && atomic_exchange(&came[number], 0) > 0)
@@ -94,6 +96,7 @@ static void in_child(void)
     atomic_store(&holds, 0);
     for (int i = 1; i < ROAST_SIGNALS; i++)
         atomic_store(&came[i], 0);
+    atomic_store(&any_came, false);
     main_thread = pthread_self();
 }
 
@@ -148,8 +151,9 @@ size_t roast_signals_release(int *numbers)
 
     if (atomic_load(&holds) == 0) /* a forked child */
         return 0;
-    if (atomic_fetch_sub(&holds, 1) > 1)
+    if (atomic_fetch_sub(&holds, 1) > 1 || !atomic_load(&any_came))
         return 0;
+    atomic_store(&any_came, false);
     for (int i = 1; i < ROAST_SIGNALS; i++) {
         if (atomic_load(&came[i]) > 0 && atomic_exchange(&came[i], 0) > 0)
             numbers[count++] = i;
