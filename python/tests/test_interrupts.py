@@ -5,6 +5,7 @@ the user, everything is restored, nothing is lost, and the next run is complete.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import signal
 
 import pytest
@@ -23,7 +24,7 @@ from collector_helpers import (
     threads,
 )
 from interrupts import Alarm, Block, Counting, arrived, handled, interrupt_at_random
-from roastcoffea import track_bytes, track_metrics
+from roastcoffea import _probe, track_bytes, track_metrics
 from roastcoffea.coffea.work_function import WorkFunction
 from roastcoffea.export import measurements
 from roastcoffea.output_dir import OutputDir
@@ -180,6 +181,26 @@ def test_alarm_that_process_has_set(kind, name, tiny_file, tmp_path, monkeypatch
         signal.signal(signal.SIGALRM, before)
     assert arrived(late[0], seen)
     assert collector.get_metrics()["monitor_errors"] == 0
+
+
+@pytest.mark.parametrize("chain", [False, True])
+def test_dump_of_faulthandler_does_not_wait(chain, tmp_path):
+    """Its handler lies over that of the interpreter, for a signal that Python handles."""
+    dumps = []
+
+    def step():
+        signal.raise_signal(signal.SIGUSR1)
+        dumps.append((tmp_path / "dump").read_text().count("most recent call first"))
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with (tmp_path / "dump").open("w") as file:
+            faulthandler.register(signal.SIGUSR1, file, all_threads=False, chain=chain)
+            _probe.leave(step)()
+    finally:
+        faulthandler.unregister(signal.SIGUSR1)
+        signal.signal(signal.SIGUSR1, before)
+    assert dumps == [1]
 
 
 @often

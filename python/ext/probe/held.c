@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <string.h>
 
 #include "roast/signals.h"
 #include "support.h"
@@ -30,18 +31,21 @@ int held_init(void)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Whether a handler is the interpreter's own, which calls those that Python code has set.
- * It is static: what is known is that it is in the same library as other functions. That
- * takes long to find out, and there is only one. */
-static bool is_of_python(const void *handler)
+/* Whether it is the interpreter's own handler, which calls those that Python code has
+ * set: one for all signals. It is static: what is known is that it is in the same library
+ * as other functions. So is that of faulthandler, which always has one of two flags. */
+static bool is_of_python(const struct sigaction *action)
 {
-    static const void *known;
+    static void (*known)(int);
+    const void *address = NULL;
     Dl_info found, python;
 
-    if (handler != known && dladdr(handler, &found) != 0 &&
-        dladdr(&PyBool_Type, &python) != 0 && found.dli_fbase == python.dli_fbase)
-        known = handler;
-    return handler == known;
+    memcpy(&address, &action->sa_handler, sizeof(address));
+    if (!known && !(action->sa_flags & (SA_RESTART | SA_NODEFER)) &&
+        dladdr(address, &found) != 0 && dladdr(&PyBool_Type, &python) != 0 &&
+        found.dli_fbase == python.dli_fbase)
+        known = action->sa_handler;
+    return action->sa_handler == known;
 }
 
 /* Raised by the instruction that runs: they cannot wait. */

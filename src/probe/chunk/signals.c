@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "roast/signals.h"
 
@@ -55,13 +54,8 @@ static bool is_ours(const struct sigaction *action)
  * tools do, it must not. */
 static bool may_cover(const struct sigaction *action, roast_covers covers)
 {
-    void *address = NULL;
-
-    if ((action->sa_flags & SA_SIGINFO) || action->sa_handler == SIG_DFL ||
-        action->sa_handler == SIG_IGN)
-        return false;
-    memcpy(&address, &action->sa_handler, sizeof(address));
-    return covers(address);
+    return !(action->sa_flags & SA_SIGINFO) && action->sa_handler != SIG_DFL &&
+           action->sa_handler != SIG_IGN && covers(action);
 }
 
 static void cover(int number, roast_covers covers)
