@@ -4,7 +4,10 @@ results and exceptions pass unchanged."""
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import inspect
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -128,6 +131,30 @@ def test_error_in_note_error_is_dropped():
     around = Around(len, RuntimeError())
     around.note_error = fail
     assert around("abc") == 3
+
+
+def raising(number, result=int):
+    """A C function that raises a signal: the handler runs in the step after it."""
+    function = getattr(ctypes.CDLL(None), "raise")
+    function.restype = result
+    return functools.partial(function, number)
+
+
+def test_signals_pass_while_an_earlier_handler_runs():
+    came = []
+
+    def slow(number, frame):
+        signal.raise_signal(signal.SIGUSR2)
+        came.append("slow")
+
+    slow_before = signal.signal(signal.SIGUSR1, slow)
+    before = signal.signal(signal.SIGUSR2, lambda *_: came.append("meanwhile"))
+    try:
+        Around(raising(signal.SIGUSR1))()
+    finally:
+        signal.signal(signal.SIGUSR1, slow_before)
+        signal.signal(signal.SIGUSR2, before)
+    assert came == ["meanwhile", "slow"]
 
 
 def test_it_has_a_signature():

@@ -109,8 +109,9 @@ int held_begin(unsigned depth)
 {
     if (depth == 0)
         return 0;
+    int status = PyErr_CheckSignals(); /* while the handlers run, signals pass */
     roast_signals_hold();
-    return PyErr_CheckSignals();
+    return status < 0 ? -1 : PyErr_CheckSignals(); /* of what came in between */
 }
 
 PyObject *held_begin_after(unsigned depth, PyObject *result)
