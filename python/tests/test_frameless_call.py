@@ -16,6 +16,7 @@ import pytest
 
 import roastcoffea
 from collector_helpers import Failing, Plain, fileset_of, make_runner
+from interrupts import Alarm, handled
 from roastcoffea import MetricsCollector, _probe
 
 OURS = str(Path(roastcoffea.__file__).parent)
@@ -155,6 +156,14 @@ def test_signals_pass_while_an_earlier_handler_runs():
         signal.signal(signal.SIGUSR1, slow_before)
         signal.signal(signal.SIGUSR2, before)
     assert came == ["meanwhile", "slow"]
+
+
+def test_exception_of_a_handler_keeps_that_of_the_call():
+    around = Around(raising(signal.SIGALRM, len))  # len() of a number
+    with handled(signal.SIGALRM, Alarm()), pytest.raises(Alarm) as caught:
+        around()
+    assert isinstance(caught.value.__context__, TypeError)
+    assert around.calls == [("attempt", None, caught.value)]
 
 
 def test_it_has_a_signature():

@@ -122,9 +122,7 @@ PyObject *held_begin_after(unsigned depth, PyObject *result)
         raised = guard_keep_raised();
     if (held_begin(depth) < 0) {
         Py_CLEAR(result);
-        Py_XDECREF(raised.type);
-        Py_XDECREF(raised.value);
-        Py_XDECREF(raised.traceback);
+        guard_give_context(&raised);
     } else if (!result) {
         PyErr_Restore(raised.type, raised.value, raised.traceback);
     }
