@@ -43,8 +43,8 @@ void roast_signals_leave(void);
 void roast_signals_hold(void);
 size_t roast_signals_release(int *numbers);
 
-/* Whether a signal is noted: who waits for something ends that now. Any thread. */
-bool roast_signals_wait(void);
+/* Whether a Ctrl-C is noted: what waits for something ends that now. Any thread. */
+bool roast_signals_ctrl_c_waits(void);
 
 #ifdef __cplusplus
 }

@@ -138,11 +138,11 @@ void held_end(unsigned depth)
         (void)PyErr_SetInterruptEx(numbers[i]);
 }
 
-PyObject *signals_wait(PyObject *module, PyObject *unused)
+PyObject *ctrl_c_waits(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(roast_signals_wait());
+    return PyBool_FromLong(roast_signals_ctrl_c_waits());
 }
 
 /* ---- functions --------------------------------------------------------------------- */

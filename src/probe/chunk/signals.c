@@ -155,11 +155,7 @@ size_t roast_signals_release(int *numbers)
     return count;
 }
 
-bool roast_signals_wait(void)
+bool roast_signals_ctrl_c_waits(void)
 {
-    for (int i = 1; i < ROAST_SIGNALS; i++) {
-        if (atomic_load(&came[i]) > 0)
-            return true;
-    }
-    return false;
+    return atomic_load(&came[SIGINT]) > 0;
 }
