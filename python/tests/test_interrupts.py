@@ -24,11 +24,9 @@ from collector_helpers import (
     threads,
 )
 from interrupts import Alarm, Block, Counting, arrived, handled, interrupt_at_random
-from roastcoffea import _probe, track_bytes, track_metrics
+from roastcoffea import MetricsCollector, _probe, track_bytes, track_metrics
 from roastcoffea.coffea.work_function import WorkFunction
 from roastcoffea.export import measurements
-from roastcoffea.output_dir import OutputDir
-from roastcoffea.run_recorder import RunRecorder
 
 long = (pytest.mark.long, pytest.mark.timeout(4 * 3600))  # on a busy machine
 often = pytest.mark.parametrize("times", [pytest.param(200, marks=long)])
@@ -65,9 +63,10 @@ def test_any_line_on_processes(every, pool, tiny_file, tmp_path):
 
 
 ENDING = [
-    *((RunRecorder, name) for name in ("flush", "end_dask", "finish")),
+    *((MetricsCollector, name) for name in ("_restore", "_flush", "_keep_span")),
+    *((MetricsCollector, name) for name in ("_end_tracking", "_end_live_line")),
+    *((MetricsCollector, name) for name in ("_end_dask", "_close", "_finish", "_save")),
     *((measurements, name) for name in ("_write_beside", "_sync", "_move")),
-    (OutputDir, "save"),
 ]
 
 
@@ -185,7 +184,7 @@ def test_alarm_that_process_has_set(kind, name, tiny_file, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("chain", [False, True])
 def test_dump_of_faulthandler_does_not_wait(chain, tmp_path):
-    """Its handler lies over that of the interpreter, for a signal that Python handles."""
+    """Its handler lies over that of the interpreter, which a signal of Python's has."""
     dumps = []
 
     def step():
