@@ -16,7 +16,7 @@ int held_init(void);
 /* A call that has held steps: between them signals pass. Returns its depth, 1 for the
  * outermost one; 0 in other threads. */
 unsigned held_enter(void);
-unsigned held_inside(void); /* the depth of a step of the call that was entered last */
+unsigned held_inside(void); /* for steps inside of such a call: 0 if none is entered */
 void held_leave(unsigned depth);
 
 /* Signals whose handlers were set since wait, too: after a call of the user's function. */
