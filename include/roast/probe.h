@@ -202,8 +202,10 @@ struct roast_section_token roast_section_begin(roast_thread *thread,
  * recorded. */
 void roast_section_failed(roast_thread *thread, const void *error_token);
 
-/* Ends a section; open sections inside it end with it. bytes counts for
- * ROAST_SECTION_BYTES. A token of another thread or chunk changes nothing and is
+#define ROAST_UNKNOWN_BYTES UINT64_MAX
+
+/* Ends a section; open sections inside it end with it, with unknown bytes. bytes counts
+ * for ROAST_SECTION_BYTES. A token of another thread or chunk changes nothing and is
  * counted. */
 void roast_section_end(roast_thread *thread, struct roast_section_token token,
                        uint64_t bytes);

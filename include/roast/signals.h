@@ -32,7 +32,8 @@ bool roast_signals_are_entered(void);
 
 /* Until that is left, a handler of ours lies over the handlers of these signals that
  * `covers` agrees to: those of the interpreter. */
-typedef bool (*roast_covers)(const void *handler);
+struct sigaction;
+typedef bool (*roast_covers)(const struct sigaction *action);
 void roast_signals_cover(const int *numbers, size_t count, roast_covers covers);
 void roast_signals_leave(void);
 
@@ -42,8 +43,8 @@ void roast_signals_leave(void);
 void roast_signals_hold(void);
 size_t roast_signals_release(int *numbers);
 
-/* Whether a signal is noted: who waits for something ends that now. Any thread. */
-bool roast_signals_wait(void);
+/* Whether a Ctrl-C is noted: what waits for something ends that now. Any thread. */
+bool roast_signals_ctrl_c_waits(void);
 
 #ifdef __cplusplus
 }

@@ -215,6 +215,8 @@ class Block:
         begun = set(self.analysis.begun)
         if begun and not begun <= set(starts(collector.chunk_metrics)):
             wrong.append(f"records of {starts(collector.chunk_metrics)}, not {begun}")
+        if collector._run and collector.get_metrics().get("monitor_errors"):
+            wrong.append("counted: " + collector.get_metrics()["monitor_first_error"])
         seen, collector = self.run(contextlib.nullcontext())
         if seen or starts(collector.chunk_metrics) != [0, 1000, 2000]:
             wrong.append(f"next run: {seen!r} {starts(collector.chunk_metrics)}")

@@ -123,6 +123,28 @@ def test_ctrl_c_while_it_starts_leaves_nothing(apart, distant, installing):
     check_ended(installing.watches[0], distant)
 
 
+def test_another_signal_while_it_starts_ends_no_waiting(
+    client, installing, monkeypatch
+):
+    """Its handler may only take note, as that of a window which changed its size."""
+    noted = []
+    begin = Installation.begin
+
+    async def begin_late(installation):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        await asyncio.sleep(SHORT_S)
+        return await begin(installation)
+
+    monkeypatch.setattr(Installation, "begin", begin_late)
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: noted.append(number))
+    try:
+        with MetricsCollector(client):
+            assert installing.watches[0]._installation.is_there
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert noted == [signal.SIGUSR1]
+
+
 def test_ctrl_c_while_it_ends_leaves_nothing(apart, distant, installing, monkeypatch):
     """Before a stop was requested."""
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import simulated_scheduler
 from clusters import await_until, shared_client
 from roastcoffea import _core
 from roastcoffea.dask import batches as batches_module
@@ -112,6 +113,19 @@ def test_an_item_that_cannot_be_packed_leaves_no_part_of_it():
     for _, page in pages.pull(0)["pages"]:
         read.add(bytes(page))
     assert read.frames == [("tcp://h:1", 2, b"abc")]
+
+
+def test_an_event_that_cannot_be_packed_is_counted_alone(monkeypatch):
+    clock = simulated_scheduler.Clock()
+    clock.install(monkeypatch)
+    _, plugin = simulated_scheduler.made(1, clock)
+    for frames in (b"one", "no bytes", b"two"):
+        plugin.log_event(plugin.mark, ["tcp://x", "key", frames])
+    read = Read()
+    simulated_scheduler.pull(plugin, read, 0)
+    assert [frame for _, _, frame in read.frames] == [b"one", b"two"]
+    assert read.dropped == (0, 0, 1)
+    assert plugin.errors.count == 1, plugin.errors.first
 
 
 # ---- the scheduler's clock -----------------------------------------------------------

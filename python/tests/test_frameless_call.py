@@ -4,7 +4,10 @@ results and exceptions pass unchanged."""
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import inspect
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 
 import roastcoffea
 from collector_helpers import Failing, Plain, fileset_of, make_runner
+from interrupts import Alarm, handled
 from roastcoffea import MetricsCollector, _probe
 
 OURS = str(Path(roastcoffea.__file__).parent)
@@ -128,6 +132,38 @@ def test_error_in_note_error_is_dropped():
     around = Around(len, RuntimeError())
     around.note_error = fail
     assert around("abc") == 3
+
+
+def raising(number, result=int):
+    """A C function that raises a signal: the handler runs in the step after it."""
+    function = getattr(ctypes.CDLL(None), "raise")
+    function.restype = result
+    return functools.partial(function, number)
+
+
+def test_signals_pass_while_an_earlier_handler_runs():
+    came = []
+
+    def slow(number, frame):
+        signal.raise_signal(signal.SIGUSR2)
+        came.append("slow")
+
+    slow_before = signal.signal(signal.SIGUSR1, slow)
+    before = signal.signal(signal.SIGUSR2, lambda *_: came.append("meanwhile"))
+    try:
+        Around(raising(signal.SIGUSR1))()
+    finally:
+        signal.signal(signal.SIGUSR1, slow_before)
+        signal.signal(signal.SIGUSR2, before)
+    assert came == ["meanwhile", "slow"]
+
+
+def test_exception_of_a_handler_keeps_that_of_the_call():
+    around = Around(raising(signal.SIGALRM, len))  # len() of a number
+    with handled(signal.SIGALRM, Alarm()), pytest.raises(Alarm) as caught:
+        around()
+    assert isinstance(caught.value.__context__, TypeError)
+    assert around.calls == [("attempt", None, caught.value)]
 
 
 def test_it_has_a_signature():

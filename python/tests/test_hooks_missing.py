@@ -256,6 +256,24 @@ def test_a_footer_that_cannot_be_described_is_counted(
     assert not run.metrics["file_metadata"]
 
 
+class Awaited:
+    """A range that was requested from a source, of another uproot."""
+
+    _raw_data = None
+
+
+def test_a_range_of_an_unknown_source_is_counted(tmp_path, monitor_errors):
+    number, kind = hook_list.NUMBER["chunk_wait"], hook_list.PLAIN
+    wait = _probe.hook(number, kind, lambda chunk, insist: insist)
+    other = _probe.process_id() ^ 1  # the collector's process is another one
+    item = ("data", "file.root", "Events", None, 0, 10)
+    _probe.attempt_begin(b"r" * 16, other, (str(tmp_path),), item)
+    _probe.ladder_arm(0)
+    assert wait(Awaited(), 7) == 7
+    _probe.attempt_end(other, (str(tmp_path),), None)
+    assert monitor_errors() == 1
+
+
 # ---- hooks that cost too much -----------------------------------------------------
 
 

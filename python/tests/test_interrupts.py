@@ -5,6 +5,7 @@ the user, everything is restored, nothing is lost, and the next run is complete.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import signal
 
 import pytest
@@ -22,11 +23,10 @@ from collector_helpers import (
     starts,
     threads,
 )
-from interrupts import Alarm, Block, Counting, handled, interrupt_at_random
-from roastcoffea import track_bytes, track_metrics
+from interrupts import Alarm, Block, Counting, arrived, handled, interrupt_at_random
+from roastcoffea import MetricsCollector, _probe, track_bytes, track_metrics
+from roastcoffea.coffea.work_function import WorkFunction
 from roastcoffea.export import measurements
-from roastcoffea.output_dir import OutputDir
-from roastcoffea.run_recorder import RunRecorder
 
 long = (pytest.mark.long, pytest.mark.timeout(4 * 3600))  # on a busy machine
 often = pytest.mark.parametrize("times", [pytest.param(200, marks=long)])
@@ -63,9 +63,10 @@ def test_any_line_on_processes(every, pool, tiny_file, tmp_path):
 
 
 ENDING = [
-    *((RunRecorder, name) for name in ("flush", "end_dask", "finish")),
+    *((MetricsCollector, name) for name in ("_restore", "_flush", "_keep_span")),
+    *((MetricsCollector, name) for name in ("_end_tracking", "_end_live_line")),
+    *((MetricsCollector, name) for name in ("_end_dask", "_close", "_finish", "_save")),
     *((measurements, name) for name in ("_write_beside", "_sync", "_move")),
-    (OutputDir, "save"),
 ]
 
 
@@ -135,6 +136,70 @@ def test_alarm_while_a_hook_or_a_section_reads(kind, name, tiny_file, tmp_path):
         alarm = alarm_at(kind, name, time, [])
         wrong += block.interrupt(signal.SIGALRM, Alarm(), alarm, lambda files: True)
     assert wrong == []
+
+
+late: list[Alarm] = []
+
+
+def be_late(number, frame):
+    late.append(Alarm())
+    raise late[-1]
+
+
+class Limited(Counting):
+    """Limits the time of each chunk, as analyses do."""
+
+    @track_metrics
+    def process(self, events):
+        signal.signal(signal.SIGALRM, be_late)
+        return Plain.process(self, events)
+
+
+AFTER = [(WorkFunction, "after_call"), READ[0]]
+
+
+@pytest.mark.parametrize(("kind", "name"), AFTER)
+def test_alarm_that_process_has_set(kind, name, tiny_file, tmp_path, monkeypatch):
+    """It comes in the next step of ours: at the end of the attempt, or of the chunk."""
+    original = vars(kind)[name]
+    is_read = isinstance(original, property)
+
+    def alarmed(*args):
+        if signal.getsignal(signal.SIGALRM) is be_late:
+            signal.raise_signal(signal.SIGALRM)
+        return (original.fget if is_read else original)(*args)
+
+    monkeypatch.setattr(kind, name, property(alarmed) if is_read else alarmed)
+    block = Block(runner_of(iterative(retries=0)), tiny_file, tmp_path)
+    block.analysis = Limited()
+    late.clear()
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        seen, collector = block.run(contextlib.nullcontext())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert arrived(late[0], seen)
+    assert collector.get_metrics()["monitor_errors"] == 0
+
+
+@pytest.mark.parametrize("chain", [False, True])
+def test_dump_of_faulthandler_does_not_wait(chain, tmp_path):
+    """Its handler lies over that of the interpreter, which a signal of Python's has."""
+    dumps = []
+
+    def step():
+        signal.raise_signal(signal.SIGUSR1)
+        dumps.append((tmp_path / "dump").read_text().count("most recent call first"))
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with (tmp_path / "dump").open("w") as file:
+            faulthandler.register(signal.SIGUSR1, file, all_threads=False, chain=chain)
+            _probe.leave(step)()
+    finally:
+        faulthandler.unregister(signal.SIGUSR1)
+        signal.signal(signal.SIGUSR1, before)
+    assert dumps == [1]
 
 
 @often

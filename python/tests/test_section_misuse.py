@@ -228,9 +228,9 @@ def test_section_on_a_thread_without_a_chunk_is_nothing():
     assert measure(work)["sections"] == []
 
 
-@pytest.mark.parametrize("read", [1, 2])
+@pytest.mark.parametrize("read", [1, 2, 3])
 def test_interrupt_in_a_byte_counter_is_the_users(read):
-    """At the start (1) and at the end (2) of a section."""
+    """When it is found (1), at the start (2) and at the end (3) of a section."""
 
     class Source:
         reads = 0
@@ -254,6 +254,7 @@ def test_interrupt_in_a_byte_counter_is_the_users(read):
     assert isinstance(seen, KeyboardInterrupt)
     assert seen.args == ("mine",)
     assert record["error_type"] == "KeyboardInterrupt"
+    assert record["bytes"] == {}
 
 
 def test_broken_byte_counter_is_counted_not_raised(monitor_errors):

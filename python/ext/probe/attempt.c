@@ -390,6 +390,7 @@ static PyObject *end_call(PyObject *self, PyObject *attempt, PyObject *raw,
 {
     PyObject *result = NULL;
 
+    held_cover(depth);
     raw = held_begin_after(depth, raw);
     if (raw)
         result = PyObject_CallMethod(self, "after_call", "OOO", attempt, raw, Py_None);

@@ -259,21 +259,12 @@ static PyObject *deliver(struct call *call, PyObject *output, struct roast_str f
  * our own work must not be lost: then that one is raised, with the user's as context. */
 static void raise_again(struct raised user)
 {
-    bool interrupted =
-        PyErr_Occurred() && PyErr_GivenExceptionMatches(user.type, PyExc_Exception);
-
-    if (!interrupted) {
+    if (PyErr_Occurred() && PyErr_GivenExceptionMatches(user.type, PyExc_Exception)) {
+        guard_give_context(&user);
+    } else {
         PyErr_Clear();
         PyErr_Restore(user.type, user.value, user.traceback);
-        return;
     }
-    struct raised interrupt = guard_keep_raised();
-    if (interrupt.value && interrupt.value != user.value)
-        PyException_SetContext(interrupt.value, Py_XNewRef(user.value));
-    PyErr_Restore(interrupt.type, interrupt.value, interrupt.traceback);
-    Py_XDECREF(user.type);
-    Py_XDECREF(user.value);
-    Py_XDECREF(user.traceback);
 }
 
 static PyObject *finish_failed(struct call *call)
@@ -337,6 +328,7 @@ static PyObject *call_chunk(struct call *call, PyObject *func, PyObject *args,
     roast_chunk_start(call->thread);
     PyObject *output = PyObject_Call(func, args, kwargs);
     roast_chunk_stop(call->thread);
+    held_cover(call->depth);
     output = held_begin_after(call->depth, output);
     if (output && encode_user_keys(call) == 0 && set_bytes(call) == 0)
         return call_finish(call, &end, &frame) ? deliver(call, output, frame) : output;

@@ -75,13 +75,26 @@ struct raised guard_keep_raised(void)
 
 void guard_raise_again(struct raised *raised)
 {
-    if (!guard_clear()) {
-        Py_XDECREF(raised->type);
-        Py_XDECREF(raised->value);
-        Py_XDECREF(raised->traceback);
-    } else {
+    if (!raised->type)
+        return;
+    if (guard_clear())
         PyErr_Restore(raised->type, raised->value, raised->traceback);
-    }
+    else
+        guard_give_context(raised);
+}
+
+void guard_give_context(struct raised *before)
+{
+    struct raised now = guard_keep_raised();
+
+    if (before->traceback)
+        (void)PyException_SetTraceback(before->value, before->traceback);
+    if (now.value && before->value && now.value != before->value)
+        PyException_SetContext(now.value, Py_NewRef(before->value));
+    PyErr_Restore(now.type, now.value, now.traceback);
+    Py_XDECREF(before->type);
+    Py_XDECREF(before->value);
+    Py_XDECREF(before->traceback);
 }
 
 int guard_has_attr(PyObject *object, PyObject *name)

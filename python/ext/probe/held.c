@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <string.h>
 
 #include "roast/signals.h"
 #include "support.h"
@@ -30,18 +31,21 @@ int held_init(void)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Whether a handler is the interpreter's own, which calls those that Python code has set.
- * It is static: what is known is that it is in the same library as other functions. That
- * takes long to find out, and there is only one. */
-static bool is_of_python(const void *handler)
+/* Whether it is the interpreter's own handler, which calls those that Python code has
+ * set: one for all signals. It is static: what is known is that it is in the same library
+ * as other functions. So is that of faulthandler, which always has one of two flags. */
+static bool is_of_python(const struct sigaction *action)
 {
-    static const void *known;
+    static void (*known)(int);
+    const void *address = NULL;
     Dl_info found, python;
 
-    if (handler != known && dladdr(handler, &found) != 0 &&
-        dladdr(&PyBool_Type, &python) != 0 && found.dli_fbase == python.dli_fbase)
-        known = handler;
-    return handler == known;
+    memcpy(&address, &action->sa_handler, sizeof(address));
+    if (!known && !(action->sa_flags & (SA_RESTART | SA_NODEFER)) &&
+        dladdr(address, &found) != 0 && dladdr(&PyBool_Type, &python) != 0 &&
+        found.dli_fbase == python.dli_fbase)
+        known = action->sa_handler;
+    return action->sa_handler == known;
 }
 
 /* Raised by the instruction that runs: they cannot wait. */
@@ -69,9 +73,25 @@ static size_t find_handled(int *numbers)
     return count;
 }
 
+void held_cover(unsigned depth)
+{
+    int numbers[ROAST_SIGNALS];
+    PyObject *type, *value, *traceback;
+
+    if (depth == 0)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    roast_signals_cover(numbers, find_handled(numbers), is_of_python);
+    PyErr_Restore(type, value, traceback);
+}
+
 unsigned held_enter(void)
 {
-    return roast_signals_are_here() ? roast_signals_enter() : 0;
+    unsigned depth = roast_signals_are_here() ? roast_signals_enter() : 0;
+
+    if (depth == 1)
+        held_cover(depth);
+    return depth;
 }
 
 unsigned held_inside(void)
@@ -87,14 +107,11 @@ void held_leave(unsigned depth)
 
 int held_begin(unsigned depth)
 {
-    int numbers[ROAST_SIGNALS];
-
     if (depth == 0)
         return 0;
-    if (depth == 1) /* the user may have set a handler since the last step */
-        roast_signals_cover(numbers, find_handled(numbers), is_of_python);
+    int status = PyErr_CheckSignals(); /* while the handlers run, signals pass */
     roast_signals_hold();
-    return PyErr_CheckSignals();
+    return status < 0 ? -1 : PyErr_CheckSignals(); /* of what came in between */
 }
 
 PyObject *held_begin_after(unsigned depth, PyObject *result)
@@ -105,9 +122,7 @@ PyObject *held_begin_after(unsigned depth, PyObject *result)
         raised = guard_keep_raised();
     if (held_begin(depth) < 0) {
         Py_CLEAR(result);
-        Py_XDECREF(raised.type);
-        Py_XDECREF(raised.value);
-        Py_XDECREF(raised.traceback);
+        guard_give_context(&raised);
     } else if (!result) {
         PyErr_Restore(raised.type, raised.value, raised.traceback);
     }
@@ -123,11 +138,11 @@ void held_end(unsigned depth)
         (void)PyErr_SetInterruptEx(numbers[i]);
 }
 
-PyObject *signals_wait(PyObject *module, PyObject *unused)
+PyObject *ctrl_c_waits(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(roast_signals_wait());
+    return PyBool_FromLong(roast_signals_ctrl_c_waits());
 }
 
 /* ---- functions --------------------------------------------------------------------- */

@@ -16,8 +16,11 @@ int held_init(void);
 /* A call that has held steps: between them signals pass. Returns its depth, 1 for the
  * outermost one; 0 in other threads. */
 unsigned held_enter(void);
-unsigned held_inside(void); /* the depth of a step of the call that was entered last */
+unsigned held_inside(void); /* for steps inside of such a call: 0 if none is entered */
 void held_leave(unsigned depth);
+
+/* Signals whose handlers were set since wait, too: after a call of the user's function. */
+void held_cover(unsigned depth);
 
 /* A held step. Handlers of signals that came before it run first: -1 if one raised. The
  * step begins in any case. */

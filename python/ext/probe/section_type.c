@@ -73,14 +73,13 @@ static PyObject *section_enter(PyObject *object, PyObject *unused)
     return Py_NewRef(object);
 }
 
-/* Bytes since enter; 0 if the counter is gone or went backwards. */
+/* Bytes since enter; unknown if the counter cannot be read or went backwards. */
 static uint64_t bytes_since(struct section *self)
 {
     uint64_t now = 0;
 
-    if (!self->source || !byte_source_read(self->state, self->source, &now) ||
-        now < self->start_bytes)
-        return 0;
+    if (!byte_source_read(self->state, self->source, &now) || now < self->start_bytes)
+        return ROAST_UNKNOWN_BYTES;
     return now - self->start_bytes;
 }
 

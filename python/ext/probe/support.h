@@ -24,8 +24,12 @@ struct raised {
 };
 struct raised guard_keep_raised(void);
 
-/* Raises it again, and clears ours; a Ctrl-C that arrived meanwhile replaces it. */
+/* Raises it again, and clears ours; a Ctrl-C that arrived meanwhile replaces it. None:
+ * ours stays. */
 void guard_raise_again(struct raised *raised);
+
+/* What is set now gets what was raised before as its context, as in Python code. */
+void guard_give_context(struct raised *before);
 
 /* Whether object has the attribute: 1 or 0; -1 if an exception of the user is set. */
 int guard_has_attr(PyObject *object, PyObject *name);

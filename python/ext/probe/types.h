@@ -44,10 +44,10 @@ PyObject *frameless_call(PyObject *module, PyObject *type);
 /* enter(function, leave): a method __enter__() that no signal interrupts. One that came
  * raises at its end, and leave(self, type, exception, None) is called before.
  * leave(function): a function that no signal interrupts; those that came raise after it.
- * signals_wait(): whether one came. */
+ * ctrl_c_waits(): whether a Ctrl-C came. */
 PyObject *held_enter_new(PyObject *module, PyObject *args);
 PyObject *held_leave_new(PyObject *module, PyObject *function);
-PyObject *signals_wait(PyObject *module, PyObject *unused);
+PyObject *ctrl_c_waits(PyObject *module, PyObject *unused);
 
 /* hook(number, binding, original): a hook to put in place of the original. */
 PyObject *hook_new(PyObject *module, PyObject *args);

@@ -31,7 +31,7 @@ FIRST_PULL_S = 1.0  # the end of a short block may wait for it
 PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60 s
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
-LOOK_EVERY_S = 0.05  # whether a signal came
+LOOK_EVERY_S = 0.05  # whether a Ctrl-C came
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
 END = "end on the scheduler"
 LOST = (
@@ -135,7 +135,7 @@ class Watch:
                     send(self.client, self._live())
             # After a Ctrl-C the block ends at once, which stops the installation.
             is_late = time.monotonic() > self._begin_by_s  # noted by an earlier call
-            while not (is_late or self._begun.done() or _probe.signals_wait()):
+            while not (is_late or self._begun.done() or _probe.ctrl_c_waits()):
                 if time.monotonic() > self._begin_by_s:
                     raise TimeoutError(f"no answer within {timeout_s:g} s")
                 wait({self._begun}, LOOK_EVERY_S)

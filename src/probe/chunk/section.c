@@ -115,9 +115,10 @@ static void close_top(roast_thread *thread, int64_t now_ns, uint64_t bytes)
     sum->total_ns += duration_ns;
     if (open->kind == ROAST_SECTION_MEMORY)
         add_memory(thread, sum, open);
-    else
+    else if (open->kind != ROAST_SECTION_BYTES || bytes != ROAST_UNKNOWN_BYTES)
         sum->kinds |= open->kind;
-    sum->bytes += bytes;
+    if (bytes != ROAST_UNKNOWN_BYTES)
+        sum->bytes += bytes;
     keep_interval(thread, open, duration_ns);
 }
 
@@ -125,7 +126,7 @@ static void close_top(roast_thread *thread, int64_t now_ns, uint64_t bytes)
 static void close_above(roast_thread *thread, int64_t now_ns, size_t depth)
 {
     while (thread->sections.depth > depth) {
-        close_top(thread, now_ns, 0);
+        close_top(thread, now_ns, ROAST_UNKNOWN_BYTES);
         thread->sections.losses[ROAST_LOSS_section_misuse]++;
     }
 }

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "roast/signals.h"
 
@@ -20,6 +19,7 @@ static bool is_covered[ROAST_SIGNALS];
 static struct sigaction covered[ROAST_SIGNALS]; /* kept: another tool may have ours */
 static atomic_uint holds;
 static atomic_uint came[ROAST_SIGNALS];
+static atomic_bool any_came; /* one may be noted */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
@@ -38,6 +38,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         return;
     }
     unsigned times = atomic_fetch_add(&came[number], 1) + 1;
+    atomic_store(&any_came, true); /* before it is known whether they are released */
     bool is_impatient = number == SIGINT && times >= IMPATIENT_TIMES;
     bool is_released = atomic_load(&holds) == 0; /* meanwhile */
     if ((is_impatient || is_released) && atomic_exchange(&came[number], 0) > 0)
@@ -53,13 +54,8 @@ static bool is_ours(const struct sigaction *action)
  * tools do, it must not. */
 static bool may_cover(const struct sigaction *action, roast_covers covers)
 {
-    void *address = NULL;
-
-    if ((action->sa_flags & SA_SIGINFO) || action->sa_handler == SIG_DFL ||
-        action->sa_handler == SIG_IGN)
-        return false;
-    memcpy(&address, &action->sa_handler, sizeof(address));
-    return covers(address);
+    return !(action->sa_flags & SA_SIGINFO) && action->sa_handler != SIG_DFL &&
+           action->sa_handler != SIG_IGN && covers(action);
 }
 
 static void cover(int number, roast_covers covers)
@@ -94,6 +90,7 @@ static void in_child(void)
     atomic_store(&holds, 0);
     for (int i = 1; i < ROAST_SIGNALS; i++)
         atomic_store(&came[i], 0);
+    atomic_store(&any_came, false);
     main_thread = pthread_self();
 }
 
@@ -148,8 +145,9 @@ size_t roast_signals_release(int *numbers)
 
     if (atomic_load(&holds) == 0) /* a forked child */
         return 0;
-    if (atomic_fetch_sub(&holds, 1) > 1)
+    if (atomic_fetch_sub(&holds, 1) > 1 || !atomic_load(&any_came))
         return 0;
+    atomic_store(&any_came, false);
     for (int i = 1; i < ROAST_SIGNALS; i++) {
         if (atomic_load(&came[i]) > 0 && atomic_exchange(&came[i], 0) > 0)
             numbers[count++] = i;
@@ -157,11 +155,7 @@ size_t roast_signals_release(int *numbers)
     return count;
 }
 
-bool roast_signals_wait(void)
+bool roast_signals_ctrl_c_waits(void)
 {
-    for (int i = 1; i < ROAST_SIGNALS; i++) {
-        if (atomic_load(&came[i]) > 0)
-            return true;
-    }
-    return false;
+    return atomic_load(&came[SIGINT]) > 0;
 }

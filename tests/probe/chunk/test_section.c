@@ -95,6 +95,26 @@ static void each_kind_of_one_name_adds_up_for_itself(void **state)
     assert_str_is(sections.all[1].name, "read");
 }
 
+static void unknown_bytes_are_absent(void **state)
+{
+    roast_thread *thread = begin_chunk();
+    (void)state;
+
+    struct roast_section_token outer = open_section(thread, "outer");
+    struct roast_section_token token =
+        roast_section_begin(thread, roast_str_of("read"), ROAST_SECTION_BYTES);
+    roast_section_end(thread, token, ROAST_UNKNOWN_BYTES);
+    (void)roast_section_begin(thread, roast_str_of("open"), ROAST_SECTION_BYTES);
+    roast_section_end(thread, outer, 0);
+    roast_record rec = end_chunk(thread);
+    read_sections(&sections, &rec);
+    assert_int_equal(SECTION(&sections, "outer")->bytes, 0);
+    assert_int_equal(SECTION(&sections, "outer", "read")->count, 1);
+    assert_int_equal(SECTION(&sections, "outer", "read")->kinds, 0);
+    assert_int_equal(SECTION(&sections, "outer", "open")->count, 1);
+    assert_int_equal(SECTION(&sections, "outer", "open")->kinds, 0);
+}
+
 /* ---- misuse ------------------------------------------------------------------ */
 
 static void ending_the_outer_first_ends_the_inner_with_it(void **state)
@@ -318,6 +338,7 @@ int main(void)
         cmocka_unit_test(time_lies_between_the_clocks_around_it),
         cmocka_unit_test(intervals_lie_inside_the_chunk_in_order_of_their_end),
         cmocka_unit_test(each_kind_of_one_name_adds_up_for_itself),
+        cmocka_unit_test(unknown_bytes_are_absent),
         cmocka_unit_test(ending_the_outer_first_ends_the_inner_with_it),
         cmocka_unit_test(ending_twice_counts_one_pass),
         cmocka_unit_test(a_token_of_another_thread_ends_nothing),
