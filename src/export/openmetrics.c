@@ -250,6 +250,13 @@ static void put_sample(struct roast__export *in, const struct family *family,
     put_value(in, find_unit(column->unit), value);
 }
 
+static size_t rows_of(const struct roast__export *in, const roast_table *table)
+{
+    size_t rows = roast_table_rows(table), most = in->options->most_rows;
+
+    return most > 0 && most < rows ? most : rows;
+}
+
 static void put_families(struct roast__export *in, const struct group *group,
                          const roast_table *table)
 {
@@ -266,7 +273,7 @@ static void put_families(struct roast__export *in, const struct group *group,
                        roast_table_description(group->table));
         begin_family(in, family.name, unit,
                      (const char *const[3]){column->text, of, ""});
-        for (size_t row = 0; row < roast_table_rows(table); row++)
+        for (size_t row = 0; row < rows_of(in, table); row++)
             put_sample(in, &family, row, i);
     }
 }
@@ -281,7 +288,7 @@ static void put_family(struct roast__export *in, const struct group *group,
     make_name(family.name, group->name, "", unit);
     begin_family(in, family.name, unit,
                  (const char *const[3]){roast_table_description(group->table), "", ""});
-    for (size_t row = 0; row < roast_table_rows(table); row++)
+    for (size_t row = 0; row < rows_of(in, table); row++)
         for (size_t i = 0; i < roast_table_width(table); i++)
             if (is_quantity(roast_table_column(table, i)))
                 put_sample(in, &family, row, i);
