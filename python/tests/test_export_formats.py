@@ -12,7 +12,6 @@ import json
 import math
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 
@@ -26,7 +25,7 @@ import cli_runs
 import roastcoffea
 from cli_program import ENVIRONMENT, program
 from collector_helpers import Measured, fileset_of, make_runner
-from prometheus_server import Prometheus
+from prometheus_server import needs_prometheus, scraping_file
 from roastcoffea import _core
 from roastcoffea.export import to_prometheus
 from roastcoffea.export.measurements import load_measurement
@@ -186,12 +185,6 @@ def test_run_info_has_the_versions(families):
     assert info["roastcoffea"] == roastcoffea.__version__
 
 
-needs_prometheus = pytest.mark.skipif(
-    not (shutil.which("promtool") and shutil.which("prometheus")),
-    reason="the Debian package prometheus is not installed",
-)
-
-
 @needs_prometheus
 def test_promtool_has_nothing_to_say(run, text):
     names = list(run.table("metrics")["name"])
@@ -221,7 +214,7 @@ def test_prometheus_scrapes_it(run, text, families, content_type, tmp_path):
     path = tmp_path / "run.prom"
     assert run.export("openmetrics", path, labels=["worker", "file"]) == path
     assert path.read_text(encoding="utf-8") == text
-    with Prometheus(path, content_type, tmp_path) as prometheus:
+    with scraping_file(path, content_type, tmp_path) as prometheus:
         scraped = prometheus.series('{__name__=~"roast_.*"}')
     wanted = values_of(families)
     assert scraped.keys() == wanted.keys()

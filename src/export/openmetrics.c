@@ -351,6 +351,7 @@ static void put_run(struct roast__export *in)
                                            "dask",   "distributed", NULL};
     const roast_table *state = roast_summary_table(in->summary, ROAST_TABLE_run_state);
     struct roast_span span = roast_run_span(in->run);
+    double planned = 0;
 
     begin_family(in, "roast_run_info", find_unit(""),
                  (const char *const[3]){"what ran, and with what", "", ""});
@@ -368,6 +369,14 @@ static void put_run(struct roast__export *in)
     put(in, "} 1\n");
     put_time(in, "start_time", span.start_ns, "when the run began");
     put_time(in, "end_time", span.end_ns, "when the run ended");
+    if (roast_run_fact(in->run, ROAST_FACT_planned_chunks, &planned)) {
+        begin_family(in, "roast_run_planned_chunks", find_unit(""),
+                     (const char *const[3]){"that its calls of the Runner were to"
+                                            " process so far",
+                                            "", ""});
+        put(in, "roast_run_planned_chunks");
+        put_value(in, find_unit(""), planned);
+    }
     if (roast_run_labels(in->run, (char[1]){0}, 1) == 0)
         return;
     begin_family(in, "roast_run_label", find_unit(""),
