@@ -176,6 +176,19 @@ def test_labels_of_workers_and_files_only_on_request(run, text):
         run.export("openmetrics", labels=["user"])
 
 
+def test_live_metrics_are_a_part_of_an_export(run, families):
+    live = classic_parser.text_string_to_metric_families(run._core.live_metrics())
+    found = values_of(live)
+    assert found.items() <= values_of(families).items()
+    assert found["roast_num_chunks_processed", ()] == len(HOSTILE)
+    core = cli_runs.begun()
+    cli_runs.add(core, *(cli_runs.record(n, dataset=f"{n}") for n in range(150)))
+    live = classic_parser.text_string_to_metric_families(core.live_metrics())
+    names = [name for name, _ in values_of(live)]
+    assert names.count("roast_num_chunks_processed") == 1
+    assert names.count("roast_dataset_num_chunks") == 100
+
+
 def test_run_info_has_the_versions(families):
     (info,) = [f.samples[0].labels for f in families if f.name == "roast_run_info"]
     assert info["run_id"] == cli_runs.ID

@@ -131,6 +131,15 @@ static void put_value(struct roast__export *in, const struct unit *unit, double 
     put(in, "\n");
 }
 
+/* A family of one value without labels. */
+static void put_only(struct roast__export *in, const char *name,
+                     const struct unit *unit, const char *const help[3], double value)
+{
+    begin_family(in, name, unit, help);
+    put(in, name);
+    put_value(in, unit, value);
+}
+
 /* A label; `before` is "{" or ",". A value that is changed or cut gets a hash of the
  * whole value, so that different values stay different. */
 static void put_label(struct roast__export *in, const char *before, const char *name,
@@ -177,10 +186,8 @@ void roast__export_values(struct roast__export *in,
         (void)snprintf(kind, sizeof(kind), " (%s)",
                        roast_metric_kind_name(roast_metric_kind(values, metric)));
         (void)snprintf(help, sizeof(help), "%s: ", info->name);
-        begin_family(in, names[i], unit,
-                     (const char *const[3]){help, info->formula, kind});
-        put(in, names[i]);
-        put_value(in, unit, values->value[i]);
+        put_only(in, names[i], unit, (const char *const[3]){help, info->formula, kind},
+                 values->value[i]);
     }
 }
 
@@ -340,9 +347,8 @@ static void put_time(struct roast__export *in, const char *name, int64_t time_ns
     if (time_ns <= 0)
         return;
     make_name(full, "run", name, unit);
-    begin_family(in, full, unit, (const char *const[3]){help, ", since 1970", ""});
-    put(in, full);
-    put_value(in, unit, roast_epoch_seconds(time_ns));
+    put_only(in, full, unit, (const char *const[3]){help, ", since 1970", ""},
+             roast_epoch_seconds(time_ns));
 }
 
 static void put_run(struct roast__export *in)
@@ -369,14 +375,11 @@ static void put_run(struct roast__export *in)
     put(in, "} 1\n");
     put_time(in, "start_time", span.start_ns, "when the run began");
     put_time(in, "end_time", span.end_ns, "when the run ended");
-    if (roast_run_fact(in->run, ROAST_FACT_planned_chunks, &planned)) {
-        begin_family(in, "roast_run_planned_chunks", find_unit(""),
-                     (const char *const[3]){"that its calls of the Runner were to"
-                                            " process so far",
-                                            "", ""});
-        put(in, "roast_run_planned_chunks");
-        put_value(in, find_unit(""), planned);
-    }
+    if (roast_run_fact(in->run, ROAST_FACT_planned_chunks, &planned))
+        put_only(
+            in, "roast_run_planned_chunks", find_unit(""),
+            (const char *const[3]){"chunks to process, of all calls so far", "", ""},
+            planned);
     if (roast_run_labels(in->run, (char[1]){0}, 1) == 0)
         return;
     begin_family(in, "roast_run_label", find_unit(""),

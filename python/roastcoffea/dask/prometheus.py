@@ -3,121 +3,130 @@
 
     dask scheduler --preload roastcoffea.dask.prometheus
 
-Clients send the metrics of their run to its plugin on the scheduler, as OpenMetrics,
-once they see that this module is there (scheduler_plugin.py, watch.py). When the page
-is requested, they are parsed and get the id of the run as a label; nothing is computed
-here. With the plugin of a run its metrics go. Errors are counted and logged once, and
-never reach the page of Dask.
+A client that sees this module on the scheduler (``SHOWN_BY``) sends the metrics of its
+run with a pull now and then, as OpenMetrics text, and the plugin of the run keeps the
+last one. When the page is requested, the texts are parsed and each series gets the id
+of its run; nothing is computed here. When the plugin goes, so do its metrics. Errors
+are logged once and counted on the page; they never reach Dask.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import Any
 
 from .scheduler_plugin import SHOWN_BY
 
-if TYPE_CHECKING:
-    from prometheus_client import Metric
+missing = ""
+try:
+    from prometheus_client import REGISTRY, Metric
+    from prometheus_client.parser import text_string_to_metric_families
+except ImportError as error:  # the scheduler starts anyway
+    missing = str(error)
 
-logger = logging.getLogger("distributed.roastcoffea")  # shown as Dask's own lines
+logger = logging.getLogger("distributed.roastcoffea")  # in the scheduler's log
 
-CLUSTER: dict[str, tuple[str, Callable[[Any], float]]] = {
-    "roast_cluster_workers": ("workers", lambda s: len(s.workers)),
-    "roast_cluster_threads": ("threads of them", lambda s: s.total_nthreads),
+
+def _limits(scheduler: Any) -> float | None:
+    limits = [worker.memory_limit for worker in scheduler.workers.values()]
+    return sum(limits) if all(limits) else None
+
+
+def _reported(scheduler: Any, name: str) -> float:
+    return sum(worker.metrics[name] for worker in scheduler.workers.values())
+
+
+CLUSTER: dict[str, tuple[str, Callable[[Any], float | None]]] = {
+    "roast_cluster_workers": ("workers, now", lambda s: len(s.workers)),
+    "roast_cluster_threads": ("threads of the workers", lambda s: s.total_nthreads),
     "roast_cluster_memory_bytes": (
-        "memory of them, as they reported it",
-        lambda s: sum(w.metrics["memory"] for w in s.workers.values()),
+        "memory of the workers, as each last reported it",
+        lambda s: _reported(s, "memory"),
     ),
     "roast_cluster_memory_limit_bytes": (
-        "their memory limits; of workers that have one",
-        lambda s: sum(w.memory_limit or 0 for w in s.workers.values()),
+        "memory limits of the workers, summed; absent if one has none",
+        _limits,
     ),
     "roast_cluster_busy_cores": (
-        "CPU time per second of them, as they reported it",
-        lambda s: sum(w.metrics["cpu"] for w in s.workers.values()) / 100,
+        "cores that the workers use, as each last reported it",
+        lambda s: _reported(s, "cpu") / 100,
     ),
 }
 
 
 class Runs:
-    """A collector of prometheus_client: the running runs of one scheduler."""
+    """A collector of prometheus_client: the running runs of a scheduler."""
 
     def __init__(self, scheduler: Any) -> None:
         self.scheduler = scheduler
         self.errors = 0
-        self._parsed: dict[str, list[Metric]] = {}  # by text: pages may be frequent
+        self._parsed: dict[str, tuple[str, list[Metric]]] = {}  # by text
 
     def describe(self) -> Iterable[Metric]:
-        return ()  # else registering would collect
+        return ()  # without this, registering would collect
 
     def collect(self) -> Iterator[Metric]:
         runs = self._runs()
         found: dict[str, Metric] = {}
-        for run_id, families in runs.items():
-            for family in families:
-                whole = found.setdefault(family.name, _empty(family))
-                for sample in family.samples:
-                    labels = {"run_id": run_id, **sample.labels}
-                    whole.add_sample(sample.name, labels, sample.value)
+        for family in chain.from_iterable(runs.values()):
+            name = family.name
+            if name not in found:
+                found[name] = Metric(name, family.documentation, family.type)
+            found[name].samples.extend(family.samples)
         yield from found.values()
         if runs:
             yield from self._cluster()
         if self.errors:
-            text = "errors of roastcoffea while this page was made"
+            text = "errors while this page was made; the first one is in the log"
             yield _gauge("roast_page_errors", text, self.errors)
 
     def _runs(self) -> dict[str, list[Metric]]:
-        """The families of each run, by its id. A client that lost its connection may
-        have two plugins for a moment: the later one counts."""
-        runs, parsed = {}, {}
-        for plugin in list(self.scheduler.plugins.values()):
-            if not (text := getattr(plugin, "live", "")):
+        """The metrics of each run, by its id. A client that was disconnected may have
+        two plugins for a moment: the later one counts."""
+        runs: dict[str, list[Metric]] = {}
+        parsed: dict[str, tuple[str, list[Metric]]] = {}
+        for plugin in self.scheduler.plugins.values():
+            text = getattr(plugin, "live_metrics", "")
+            if not text:
                 continue
             try:
-                families = self._parsed.get(text) or _parse(text)
-                parsed[text] = families
-                runs[_run_id(families)] = families
+                parsed[text] = self._parsed.get(text) or _parse(text)
+                run_id, families = parsed[text]
+                runs[run_id] = families
             except Exception as error:
                 self._fail(error)
         self._parsed = parsed
         return runs
 
     def _cluster(self) -> Iterator[Metric]:
-        for name, (text, value) in CLUSTER.items():
+        for name, (text, read) in CLUSTER.items():
             try:
-                yield _gauge(name, f"{text}; of this scheduler, now", value(self.scheduler))
-            except Exception as error:  # a worker without this metric: unknown
+                value = read(self.scheduler)
+            except Exception as error:  # this Dask differs
                 self._fail(error)
+            else:
+                if value is not None:
+                    yield _gauge(name, text, value)
 
     def _fail(self, error: Exception) -> None:
         self.errors += 1
         if self.errors == 1:
-            logger.warning("roastcoffea: metrics of a run are missing: %r", error)
+            logger.warning("roastcoffea: /metrics is incomplete: %r", error)
 
 
-def _parse(text: str) -> list[Metric]:
-    from prometheus_client.parser import text_string_to_metric_families
-
-    return list(text_string_to_metric_families(text))
-
-
-def _run_id(families: list[Metric]) -> str:
+def _parse(text: str) -> tuple[str, list[Metric]]:
+    """The id of a run, and its metrics with this label."""
+    families = list(text_string_to_metric_families(text))
     (info,) = (each for each in families if each.name == "roast_run_info")
-    run_id: str = info.samples[0].labels["run_id"]
-    return run_id
-
-
-def _empty(family: Metric) -> Metric:
-    from prometheus_client import Metric
-
-    return Metric(family.name, family.documentation, family.type)
+    run_id = info.samples[0].labels["run_id"]
+    for sample in chain.from_iterable(each.samples for each in families):
+        sample.labels["run_id"] = run_id
+    return run_id, families
 
 
 def _gauge(name: str, text: str, value: float) -> Metric:
-    from prometheus_client import Metric
-
     gauge = Metric(name, text, "gauge")
     gauge.add_sample(name, {}, value)
     return gauge
@@ -125,23 +134,18 @@ def _gauge(name: str, text: str, value: float) -> Metric:
 
 def dask_setup(scheduler: Any) -> None:
     """Called by Dask when the scheduler has started."""
-    try:
-        from prometheus_client import REGISTRY
-    except ImportError:
+    if missing:
         logger.warning(
-            "roastcoffea: no metrics of runs on /metrics: prometheus_client is missing"
-            " (pip install prometheus_client)"
+            "roastcoffea: no runs on /metrics: %s (pip install prometheus_client)",
+            missing,
         )
         return
-    runs = Runs(scheduler)
+    scheduler.extensions[SHOWN_BY] = runs = Runs(scheduler)
     REGISTRY.register(runs)
-    scheduler.extensions[SHOWN_BY] = runs
 
 
 def dask_teardown(scheduler: Any) -> None:
     """Called by Dask when the scheduler closes."""
     runs = scheduler.extensions.pop(SHOWN_BY, None)
     if runs is not None:
-        from prometheus_client import REGISTRY
-
         REGISTRY.unregister(runs)

@@ -331,7 +331,7 @@ class Plugin(SchedulerPlugin):
         vars(self)["transition"] = self.tasks.transition  # saves a call per task
         interval = float(payload.get("interval") or 0)
         self.interval = max(interval, SHORTEST_S) if interval > 0 else 0.0  # no samples
-        self.live = ""  # metrics so far, as OpenMetrics; read by prometheus.py
+        self.live_metrics = ""  # OpenMetrics; prometheus.py reads it
         self.id = token_hex(4)
         self.started = time()
         self.scheduler: Any = None
@@ -513,7 +513,7 @@ class Plugin(SchedulerPlugin):
 
     async def pull(self, after: int = 0, token: str = "", live: str = "") -> Any:
         self.note_request(token)
-        self.live = live or self.live
+        self.live_metrics = live or self.live_metrics
         answer = self._answer(after)
         if self.gone and not answer["more"]:
             self._drop_handler("pull")
