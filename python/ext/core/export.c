@@ -7,7 +7,7 @@
 
 #include "file.h"
 
-enum { MOST_LIVE_ROWS = 100 }; /* of a table: each becomes series of a Prometheus */
+enum { MOST_LIVE_ROWS = 100 }; /* of a table; each is a series for every column */
 
 /* Bytes of an export; a thread without the GIL appends to them. */
 struct kept_bytes {

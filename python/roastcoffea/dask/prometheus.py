@@ -117,10 +117,10 @@ class Runs:
 
 
 def _parse(text: str) -> tuple[str, list[Metric]]:
-    """The id of a run, and its metrics with this label."""
+    """The id of a run ("" without a collector), and its metrics with this label."""
     families = list(text_string_to_metric_families(text))
     (info,) = (each for each in families if each.name == "roast_run_info")
-    run_id = info.samples[0].labels["run_id"]
+    run_id = info.samples[0].labels.get("run_id", "")
     for sample in chain.from_iterable(each.samples for each in families):
         sample.labels["run_id"] = run_id
     return run_id, families
@@ -140,8 +140,9 @@ def dask_setup(scheduler: Any) -> None:
             missing,
         )
         return
-    scheduler.extensions[SHOWN_BY] = runs = Runs(scheduler)
+    runs = Runs(scheduler)
     REGISTRY.register(runs)
+    scheduler.extensions[SHOWN_BY] = runs
 
 
 def dask_teardown(scheduler: Any) -> None:

@@ -7,9 +7,9 @@ scheduler has one name, the mark of the run: the plugin, the worker plugin, the 
 events and two handlers
 
     <mark>_pull(after=n, live="")  {"plugin", "pages": [[number, bytes], ...], "more",
-                          "now", "boot", "interval", "errors", "error", "shows": live
-                          metrics are wanted}; pages <= n are freed; "plugin" changes
-                          when page numbers start again
+                          "now", "boot", "interval", "errors", "error", "shows"};
+                          pages <= n are freed; "plugin" changes when page numbers
+                          start again; live= if "shows": metrics so far (prometheus.py)
     <mark>_stop(after=n, spans=[], kept=False, files={})  a pull, plus "spans" and
                           "differences" [[names, value], ...], "profile", "unmeasured"
                           {worker: why}, "left_out" {what: why}
@@ -511,7 +511,9 @@ class Plugin(SchedulerPlugin):
 
     # ---- handlers ----------------------------------------------------------------
 
-    async def pull(self, after: int = 0, token: str = "", live: str = "") -> Any:
+    async def pull(
+        self, after: int = 0, token: str = "", live: str = ""
+    ) -> dict[str, Any]:
         self.note_request(token)
         self.live_metrics = live or self.live_metrics
         answer = self._answer(after)
@@ -534,7 +536,7 @@ class Plugin(SchedulerPlugin):
             "interval": self.pace(),
             "errors": self.errors.count,
             "error": self.errors.first,
-            "shows": SHOWN_BY in self.scheduler.extensions,
+            "shows": SHOWN_BY in getattr(self.scheduler, "extensions", ()),
         }
 
     async def stop(

@@ -31,8 +31,8 @@ FIRST_PULL_S = 1.0  # the end of a short block may wait for it
 PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60 s
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
-LIVE_EVERY_S = 5.0  # at most, metrics are sent
-LIVE_SHARE = 0.01  # of the time, at most, to make them
+LIVE_EVERY_S = 5.0  # metrics are sent, not more often
+LIVE_SHARE = 0.01  # of the time, at most, is used to make them
 LOOK_EVERY_S = 0.05  # whether a signal came
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
 END = "end on the scheduler"
@@ -118,8 +118,8 @@ class Watch:
         self._stop_with: dict[str, Any] = {}  # arguments of the plugin's stop()
         self._installation = Installation(client, mark, self._note)
         self._was_removed = self._is_silent = False
-        self._shows = False  # live metrics (prometheus.py)
-        self._next_live_s = 0.0  # of the monotonic clock
+        self._shows = False  # the scheduler, live metrics (prometheus.py)
+        self._next_live_s = 0.0  # of the monotonic clock: not before
         self._last_answer: Mapping[str, Any] = {}
 
     @property
@@ -298,20 +298,21 @@ class Watch:
 
     async def _pull(self) -> bool:
         """Read some pages; whether there are more."""
+        metrics = self._metrics()  # before the clock is read
         sent_s = time.time()
-        call = self._call_plugin("pull", **self._metrics())
+        call = self._call_plugin("pull", **metrics)
         answer = await asyncio.wait_for(call, PULL_TIMEOUT_S)
         clock = self.batches.clock
         clock.learn(sent_s, time.time(), answer)
         self._recognise(answer)
-        self._shows = answer["shows"]
+        self._shows = bool(answer.get("shows"))
         if not clock.is_settled:  # the next pull gets the same pages again
             return False
         self._take(answer)
         return bool(answer["more"])
 
     def _metrics(self) -> dict[str, str]:
-        """The metrics so far, now and then, where the scheduler shows them."""
+        """The metrics so far, if they are due, and if the scheduler shows them."""
         began_s, text = time.monotonic(), ""
         if not self._shows or began_s < self._next_live_s:
             return {}
