@@ -257,16 +257,23 @@ def test_rules_are_valid_and_do_what_they_say() -> None:
 # ---- what goes wrong -----------------------------------------------------------------
 
 
-def test_without_prometheus_client_the_scheduler_starts(tmp_path: Path) -> None:
+def test_without_prometheus_client_the_scheduler_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And loads the module by the documented line of configuration."""
+    readme = (FACILITY / "README.md").read_text()
+    assert f"dask scheduler {' '.join(PRELOAD)}\n" in readme
+    (line,) = re.findall("```yaml\n(.*)\n```", readme)
+    (tmp_path / "dask.yaml").write_text(line)
+    monkeypatch.setenv("DASK_CONFIG", str(tmp_path / "dask.yaml"))
     error = "raise ModuleNotFoundError(\"No module named 'prometheus_client'\")\n"
     (tmp_path / "prometheus_client.py").write_text(error)
-    path = (str(tmp_path), *our_path())
-    with Programs(tmp_path, *path, scheduler_options=PRELOAD):
+    with Programs(tmp_path, str(tmp_path), *our_path()):
         log = tmp_path / "scheduler-0.log"
         until(lambda: "roastcoffea: " in log.read_text())
-    (line,) = [each for each in log.read_text().splitlines() if "roastcoffea: " in each]
-    assert "no runs on /metrics: No module named 'prometheus_client'" in line
-    assert "pip install prometheus_client" in line
+    (said,) = [each for each in log.read_text().splitlines() if "roastcoffea: " in each]
+    assert "no runs on /metrics: No module named 'prometheus_client'" in said
+    assert "pip install prometheus_client" in said
 
 
 def scheduler_with(*texts: Any, **metrics: float) -> Any:
