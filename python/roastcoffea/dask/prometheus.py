@@ -35,7 +35,8 @@ def _limits(scheduler: Any) -> float | None:
 
 
 def _reported(scheduler: Any, name: str) -> float:
-    return sum(worker.metrics[name] for worker in scheduler.workers.values())
+    workers = scheduler.workers.values()
+    return float(sum(worker.metrics[name] for worker in workers))
 
 
 CLUSTER: dict[str, tuple[str, Callable[[Any], float | None]]] = {
