@@ -41,9 +41,10 @@ struct roast_export_options {
     const char *path;
     void (*put)(void *context, const void *bytes, size_t size_bytes);
     void *context;
-    bool by_worker; /* openmetrics: numbers of workers too */
-    bool by_file;   /* openmetrics: numbers of files too */
-    bool anonymise; /* exports roast_run_anonymise() of the run */
+    bool by_worker;   /* openmetrics: numbers of workers too */
+    bool by_file;     /* openmetrics: numbers of files too */
+    size_t most_rows; /* openmetrics: of each table; 0: all */
+    bool anonymise;   /* exports roast_run_anonymise() of the run */
     struct roast_report_source source;
 };
 

@@ -159,6 +159,13 @@ def wait_for_file(folder: str) -> None:
         time.sleep(0.01)
 
 
+def wait_in_turn(folder: str) -> None:
+    """The first caller waits for the file ``first``, the others for ``second``."""
+    name = "first" if Once(Path(folder))("turn") else "second"
+    while not Path(folder, name).exists():
+        time.sleep(0.01)
+
+
 await_until = until
 
 

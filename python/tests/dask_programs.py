@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,8 +33,10 @@ class Programs:
         *path: str,
         python: str | Path = sys.executable,
         security: Security | None = None,
+        scheduler_options: Sequence[str] = (),
     ) -> None:
         self.folder = folder
+        self.scheduler_options = scheduler_options
         self.python = str(python)
         self.security = security
         self.file = folder / "scheduler.json"
@@ -43,7 +45,8 @@ class Programs:
 
     def __enter__(self) -> Programs:
         protocol = "tls" if self.security else "tcp"
-        self._start("scheduler", "--port=0", f"--protocol={protocol}")
+        options = ("--port=0", f"--protocol={protocol}", *self.scheduler_options)
+        self._start("scheduler", *options)
         await_until(self.file.exists, SECONDS)
         return self
 

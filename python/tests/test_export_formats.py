@@ -12,7 +12,6 @@ import json
 import math
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 
@@ -26,7 +25,7 @@ import cli_runs
 import roastcoffea
 from cli_program import ENVIRONMENT, program
 from collector_helpers import Measured, fileset_of, make_runner
-from prometheus_server import Prometheus
+from prometheus_server import needs_prometheus, scraping_file
 from roastcoffea import _core
 from roastcoffea.export import to_prometheus
 from roastcoffea.export.measurements import load_measurement
@@ -177,6 +176,19 @@ def test_labels_of_workers_and_files_only_on_request(run, text):
         run.export("openmetrics", labels=["user"])
 
 
+def test_live_metrics_are_a_part_of_an_export(run, families):
+    live = classic_parser.text_string_to_metric_families(run._core.live_metrics())
+    found = values_of(live)
+    assert found.items() <= values_of(families).items()
+    assert found["roast_num_chunks_processed", ()] == len(HOSTILE)
+    core = cli_runs.begun()
+    cli_runs.add(core, *(cli_runs.record(n, dataset=f"{n}") for n in range(150)))
+    live = classic_parser.text_string_to_metric_families(core.live_metrics())
+    names = [name for name, _ in values_of(live)]
+    assert names.count("roast_num_chunks_processed") == 1
+    assert names.count("roast_dataset_num_chunks") == 100
+
+
 def test_run_info_has_the_versions(families):
     (info,) = [f.samples[0].labels for f in families if f.name == "roast_run_info"]
     assert info["run_id"] == cli_runs.ID
@@ -184,12 +196,6 @@ def test_run_info_has_the_versions(families):
     assert info["executor"] == "Futures, 2 workers"
     assert info["coffea"] == "2026.1"
     assert info["roastcoffea"] == roastcoffea.__version__
-
-
-needs_prometheus = pytest.mark.skipif(
-    not (shutil.which("promtool") and shutil.which("prometheus")),
-    reason="the Debian package prometheus is not installed",
-)
 
 
 @needs_prometheus
@@ -221,7 +227,7 @@ def test_prometheus_scrapes_it(run, text, families, content_type, tmp_path):
     path = tmp_path / "run.prom"
     assert run.export("openmetrics", path, labels=["worker", "file"]) == path
     assert path.read_text(encoding="utf-8") == text
-    with Prometheus(path, content_type, tmp_path) as prometheus:
+    with scraping_file(path, content_type, tmp_path) as prometheus:
         scraped = prometheus.series('{__name__=~"roast_.*"}')
     wanted = values_of(families)
     assert scraped.keys() == wanted.keys()

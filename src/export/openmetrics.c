@@ -131,6 +131,15 @@ static void put_value(struct roast__export *in, const struct unit *unit, double 
     put(in, "\n");
 }
 
+/* A family of one value without labels. */
+static void put_only(struct roast__export *in, const char *name,
+                     const struct unit *unit, const char *const help[3], double value)
+{
+    begin_family(in, name, unit, help);
+    put(in, name);
+    put_value(in, unit, value);
+}
+
 /* A label; `before` is "{" or ",". A value that is changed or cut gets a hash of the
  * whole value, so that different values stay different. */
 static void put_label(struct roast__export *in, const char *before, const char *name,
@@ -177,10 +186,8 @@ void roast__export_values(struct roast__export *in,
         (void)snprintf(kind, sizeof(kind), " (%s)",
                        roast_metric_kind_name(roast_metric_kind(values, metric)));
         (void)snprintf(help, sizeof(help), "%s: ", info->name);
-        begin_family(in, names[i], unit,
-                     (const char *const[3]){help, info->formula, kind});
-        put(in, names[i]);
-        put_value(in, unit, values->value[i]);
+        put_only(in, names[i], unit, (const char *const[3]){help, info->formula, kind},
+                 values->value[i]);
     }
 }
 
@@ -250,6 +257,13 @@ static void put_sample(struct roast__export *in, const struct family *family,
     put_value(in, find_unit(column->unit), value);
 }
 
+static size_t rows_of(const struct roast__export *in, const roast_table *table)
+{
+    size_t rows = roast_table_rows(table), most = in->options->most_rows;
+
+    return most > 0 && most < rows ? most : rows;
+}
+
 static void put_families(struct roast__export *in, const struct group *group,
                          const roast_table *table)
 {
@@ -266,7 +280,7 @@ static void put_families(struct roast__export *in, const struct group *group,
                        roast_table_description(group->table));
         begin_family(in, family.name, unit,
                      (const char *const[3]){column->text, of, ""});
-        for (size_t row = 0; row < roast_table_rows(table); row++)
+        for (size_t row = 0; row < rows_of(in, table); row++)
             put_sample(in, &family, row, i);
     }
 }
@@ -281,7 +295,7 @@ static void put_family(struct roast__export *in, const struct group *group,
     make_name(family.name, group->name, "", unit);
     begin_family(in, family.name, unit,
                  (const char *const[3]){roast_table_description(group->table), "", ""});
-    for (size_t row = 0; row < roast_table_rows(table); row++)
+    for (size_t row = 0; row < rows_of(in, table); row++)
         for (size_t i = 0; i < roast_table_width(table); i++)
             if (is_quantity(roast_table_column(table, i)))
                 put_sample(in, &family, row, i);
@@ -333,9 +347,8 @@ static void put_time(struct roast__export *in, const char *name, int64_t time_ns
     if (time_ns <= 0)
         return;
     make_name(full, "run", name, unit);
-    begin_family(in, full, unit, (const char *const[3]){help, ", since 1970", ""});
-    put(in, full);
-    put_value(in, unit, roast_epoch_seconds(time_ns));
+    put_only(in, full, unit, (const char *const[3]){help, ", since 1970", ""},
+             roast_epoch_seconds(time_ns));
 }
 
 static void put_run(struct roast__export *in)
@@ -344,6 +357,7 @@ static void put_run(struct roast__export *in)
                                            "dask",   "distributed", NULL};
     const roast_table *state = roast_summary_table(in->summary, ROAST_TABLE_run_state);
     struct roast_span span = roast_run_span(in->run);
+    double planned = 0;
 
     begin_family(in, "roast_run_info", find_unit(""),
                  (const char *const[3]){"what ran, and with what", "", ""});
@@ -361,6 +375,11 @@ static void put_run(struct roast__export *in)
     put(in, "} 1\n");
     put_time(in, "start_time", span.start_ns, "when the run began");
     put_time(in, "end_time", span.end_ns, "when the run ended");
+    if (roast_run_fact(in->run, ROAST_FACT_planned_chunks, &planned))
+        put_only(
+            in, "roast_run_planned_chunks", find_unit(""),
+            (const char *const[3]){"chunks to process, of all calls so far", "", ""},
+            planned);
     if (roast_run_labels(in->run, (char[1]){0}, 1) == 0)
         return;
     begin_family(in, "roast_run_label", find_unit(""),

@@ -98,12 +98,13 @@ static void every_metric_is_there_once(void **state)
 static void a_run_has_metrics_and_tables(void **state)
 {
     roast_run *run = plain_run(10);
-    struct roast_buf bytes =
-        exported(run, ROAST_EXPORT_OPENMETRICS, (struct roast_export_options){0});
-    const char *text = (const char *)bytes.data;
     roast_summary *summary = NULL;
 
     (void)state;
+    roast_run_set_fact(run, ROAST_FACT_planned_chunks, 12);
+    struct roast_buf bytes =
+        exported(run, ROAST_EXPORT_OPENMETRICS, (struct roast_export_options){0});
+    const char *text = (const char *)bytes.data;
     assert_int_equal(roast_summarize(&summary, run, NULL), ROAST_OK);
     const struct roast_metric_values *values = roast_summary_metrics(summary);
     const roast_table *datasets = roast_summary_table(summary, ROAST_TABLE_datasets);
@@ -111,6 +112,7 @@ static void a_run_has_metrics_and_tables(void **state)
     assert_near(value_of(text, "roast_wall_time_seconds"),
                 values->value[ROAST_METRIC_wall_time]);
     assert_near(value_of(text, "roast_run_start_time_seconds"), (double)EPOCH_0 / 1e9);
+    assert_near(value_of(text, "roast_run_planned_chunks"), 12);
     assert_near(
         value_of(text, "roast_dataset_total_duration_seconds{dataset=\"ttbar\"}"),
         roast_table_number(datasets, 0, ROAST_COL_datasets_total_duration));
@@ -156,6 +158,27 @@ static void add_dataset(roast_run *run, struct roast_str name, uint32_t sequence
     add(run, &record);
 }
 
+static void rows_can_be_limited(void **state)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    roast_run *run = new_run();
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        add_dataset(run, roast_str_of(names[i]), i + 1);
+    for (size_t most = 0; most < 5; most++) {
+        struct roast_buf out =
+            exported(run, ROAST_EXPORT_OPENMETRICS,
+                     (struct roast_export_options){.most_rows = most});
+        const char *text = (const char *)out.data;
+        size_t wanted = most == 0 || most > 3 ? 3 : most;
+        assert_int_equal(lines_with(text, "\nroast_dataset_num_chunks{"), wanted);
+        assert_near(value_of(text, "roast_num_chunks_processed"), 3);
+        roast__buf_release(&out);
+    }
+    roast_run_free(run);
+}
+
 /* Names that differ only in what is replaced or cut stay different. */
 static void hostile_names_are_harmless(void **state)
 {
@@ -198,6 +221,7 @@ int main(void)
         cmocka_unit_test(every_metric_is_there_once),
         cmocka_unit_test(a_run_has_metrics_and_tables),
         cmocka_unit_test(workers_and_files_are_there_on_request),
+        cmocka_unit_test(rows_can_be_limited),
         cmocka_unit_test(hostile_names_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 
 #include "file.h"
 
+enum { MOST_LIVE_ROWS = 100 }; /* of a table; each is a series for every column */
+
 /* Bytes of an export; a thread without the GIL appends to them. */
 struct kept_bytes {
     char *data; /* owned */
@@ -100,6 +102,37 @@ PyObject *run_export(PyObject *object, PyObject *args)
     free(kept.data);
     Py_XDECREF(path);
     return result;
+}
+
+PyObject *run_live_metrics(PyObject *object, PyObject *unused)
+{
+    struct run_object *self = run_of(object);
+    struct kept_bytes kept = {NULL, 0, 0, false};
+    const struct roast_export_options options = {
+        .put = keep, .context = &kept, .most_rows = MOST_LIVE_ROWS};
+    roast_summary *summary = NULL;
+    PyObject *text = NULL;
+    roast_error err = {0};
+    int status;
+
+    (void)unused;
+    if (run_load(self) < 0)
+        return NULL;
+    roast_run *run = self->run;
+    Py_BEGIN_ALLOW_THREADS;
+    status = roast_summarize_quick(&summary, run, &err);
+    if (status == ROAST_OK)
+        status = roast_export(run, summary, ROAST_EXPORT_OPENMETRICS, &options, &err);
+    roast_summary_free(summary);
+    Py_END_ALLOW_THREADS;
+    if (status < 0)
+        raise_error(self->state, &err);
+    else if (kept.failed)
+        PyErr_NoMemory();
+    else
+        text = text_new((struct roast_str){kept.data, kept.size});
+    free(kept.data);
+    return text;
 }
 
 PyObject *run_anonymised(PyObject *object, PyObject *unused)

@@ -34,5 +34,6 @@ PyObject *run_notes(PyObject *self, PyObject *args);
 PyObject *run_span(PyObject *self, PyObject *unused);
 PyObject *run_export(PyObject *self, PyObject *args);
 PyObject *run_anonymised(PyObject *self, PyObject *unused);
+PyObject *run_live_metrics(PyObject *self, PyObject *unused);
 
 #endif

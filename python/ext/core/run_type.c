@@ -499,6 +499,8 @@ static PyMethodDef run_methods[] = {
      "In a format, to a path or (None) as bytes; True: with workers, with files, "
      "without "
      "names."},
+    {"live_metrics", run_live_metrics, METH_NOARGS,
+     "What a quick summary has, as OpenMetrics; of each table the first 100 rows."},
     {"anonymised", run_anonymised, METH_NOARGS, "A copy without names."},
     {"info", run_info, METH_NOARGS, "About the file it was opened from, or None."},
     {"failed_items", run_failed_items, METH_VARARGS,

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from roastcoffea.dask.scheduler_plugin import boot_id
+from roastcoffea.dask.scheduler_pages import boot_id
 
 SOON_S = 0.1  # an answer within this time gives the clock well enough
 MOST_LEARNED = 3  # answers, then the best of them is used

@@ -59,6 +59,15 @@ def key_hash(key: Any) -> int:
         return crc32(str(key).encode("utf-8", "replace"))
 
 
+def boot_id() -> str:
+    """Identifies the running kernel: two processes of one kernel share its clock."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except (OSError, UnicodeError):
+        return ""
+
+
 class Errors:
     """Errors of our own code: counted, never raised."""
 

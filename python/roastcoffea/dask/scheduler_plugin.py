@@ -6,9 +6,10 @@ distributed only, so the scheduler does not need this package. Everything on the
 scheduler has one name, the mark of the run: the plugin, the worker plugin, the topic of
 events and two handlers
 
-    <mark>_pull(after=n)  {"plugin", "pages": [[number, bytes], ...], "more", "now",
-                          "boot", "interval", "errors", "error"}; pages <= n are freed;
-                          "plugin" changes when page numbers start again
+    <mark>_pull(after=n, live="")  {"plugin", "pages": [[number, bytes], ...], "more",
+                          "now", "boot", "interval", "errors", "error", "shows"};
+                          pages <= n are freed; "plugin" changes when page numbers
+                          start again; live= if "shows": metrics so far (prometheus.py)
     <mark>_stop(after=n, spans=[], kept=False, files={})  a pull, plus "spans" and
                           "differences" [[names, value], ...], "profile", "unmeasured"
                           {worker: why}, "left_out" {what: why}
@@ -38,6 +39,7 @@ from .scheduler_pages import (
     Pages,
     Samples,
     Tasks,
+    boot_id,
     error_text,
     key_hash,
     plain,
@@ -67,6 +69,7 @@ MOST_PROFILES = 32  # workers whose profile is read; the others are assumed alik
 MOST_KEPT_BYTES = 32 << 20  # that all workers together send at the end
 MOST_FRAME_BYTES = 16 << 20
 MOST_UNSENT = 1 << 32  # frames that one worker may count as lost
+SHOWN_BY = "roastcoffea-prometheus"  # the extension of prometheus.py
 OF_SPANS = ("execute", "p2p")  # contexts that Dask counts per span
 
 
@@ -104,15 +107,6 @@ def cluster_counts(scheduler: Any) -> dict[Any, float]:
         for names, value in scheduler.cumulative_worker_metrics.items()
         if isinstance(names, tuple) and names and names[0] not in OF_SPANS
     }
-
-
-def boot_id() -> str:
-    """Identifies the running kernel: two processes of one kernel share its clock."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            return file.read().strip()
-    except (OSError, UnicodeError):
-        return ""
 
 
 # ---- workers ---------------------------------------------------------------------
@@ -336,9 +330,8 @@ class Plugin(SchedulerPlugin):
         self.workers = Workers(payload, self.limits)
         vars(self)["transition"] = self.tasks.transition  # saves a call per task
         interval = float(payload.get("interval") or 0)
-        self.interval = (
-            max(interval, SHORTEST_S) if interval > 0 else 0.0
-        )  # 0: no samples
+        self.interval = max(interval, SHORTEST_S) if interval > 0 else 0.0  # no samples
+        self.live_metrics = ""  # OpenMetrics; prometheus.py reads it
         self.id = token_hex(4)
         self.started = time()
         self.scheduler: Any = None
@@ -518,8 +511,11 @@ class Plugin(SchedulerPlugin):
 
     # ---- handlers ----------------------------------------------------------------
 
-    async def pull(self, after: int = 0, token: str = "") -> dict[str, Any]:
+    async def pull(
+        self, after: int = 0, token: str = "", live: str = ""
+    ) -> dict[str, Any]:
         self.note_request(token)
+        self.live_metrics = live or self.live_metrics
         answer = self._answer(after)
         if self.gone and not answer["more"]:
             self._drop_handler("pull")
@@ -540,6 +536,7 @@ class Plugin(SchedulerPlugin):
             "interval": self.pace(),
             "errors": self.errors.count,
             "error": self.errors.first,
+            "shows": SHOWN_BY in getattr(self.scheduler, "extensions", ()),
         }
 
     async def stop(

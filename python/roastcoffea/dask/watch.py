@@ -31,6 +31,8 @@ FIRST_PULL_S = 1.0  # the end of a short block may wait for it
 PULL_TIMEOUT_S = 20.0  # of a busy scheduler; it removes the plugin after 60 s
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 4.0
+LIVE_EVERY_S = 5.0  # metrics are sent, not more often
+LIVE_SHARE = 0.01  # of the time, at most, is used to make them
 LOOK_EVERY_S = 0.05  # whether a Ctrl-C came
 GONE_TIMEOUT_S = 1.0  # for a scheduler that has not answered lately
 END = "end on the scheduler"
@@ -100,6 +102,7 @@ class Watch:
     ) -> None:
         self.client = client
         self.scheduler = scheduler_of(client)
+        self.core = core
         self.batches = Batches(core, self.scheduler)
         self.mark = mark
         self.interval_s = interval_s
@@ -115,6 +118,8 @@ class Watch:
         self._stop_with: dict[str, Any] = {}  # arguments of the plugin's stop()
         self._installation = Installation(client, mark, self._note)
         self._was_removed = self._is_silent = False
+        self._shows = False  # the scheduler, live metrics (prometheus.py)
+        self._next_live_s = 0.0  # of the monotonic clock: not before
         self._last_answer: Mapping[str, Any] = {}
 
     @property
@@ -293,15 +298,31 @@ class Watch:
 
     async def _pull(self) -> bool:
         """Read some pages; whether there are more."""
+        metrics = self._metrics()  # before the clock is read
         sent_s = time.time()
-        answer = await asyncio.wait_for(self._call_plugin("pull"), PULL_TIMEOUT_S)
+        call = self._call_plugin("pull", **metrics)
+        answer = await asyncio.wait_for(call, PULL_TIMEOUT_S)
         clock = self.batches.clock
         clock.learn(sent_s, time.time(), answer)
         self._recognise(answer)
+        self._shows = bool(answer.get("shows"))
         if not clock.is_settled:  # the next pull gets the same pages again
             return False
         self._take(answer)
         return bool(answer["more"])
+
+    def _metrics(self) -> dict[str, str]:
+        """The metrics so far, if they are due, and if the scheduler shows them."""
+        began_s, text = time.monotonic(), ""
+        if not self._shows or began_s < self._next_live_s:
+            return {}
+        try:
+            text = self.core.live_metrics()
+        except Exception as error:
+            self._note("live metrics", error)
+        took_s = time.monotonic() - began_s
+        self._next_live_s = began_s + max(LIVE_EVERY_S, took_s / LIVE_SHARE)
+        return {"live": text}
 
     async def _call_plugin(self, what: str, **options: Any) -> Mapping[str, Any]:
         handler = getattr(self.client.scheduler, f"{self.mark}_{what}")
