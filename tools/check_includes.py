@@ -30,6 +30,8 @@ KNOWS = {
 
 # The layer that a file of include/roast belongs to; roast.h, the sum of all, to none.
 PUBLIC = {
+    "environment.def": "base",
+    "environment.h": "base",
     "error.h": "base",
     "json_write.h": "base",
     "number.h": "base",

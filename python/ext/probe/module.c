@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "roast/environment.h"
 #include "roast/version.h"
 #include "support.h"
 #include "types.h"
@@ -240,6 +241,19 @@ static PyObject *codecs(PyObject *module, PyObject *unused)
     return dict;
 }
 
+static PyObject *environment(PyObject *module, PyObject *unused)
+{
+    const struct roast_environment_variable *variable;
+    PyObject *list = PyList_New(0);
+
+    (void)module;
+    (void)unused;
+    for (size_t i = 0; list && (variable = roast_environment_variable(i)); i++)
+        list = list_append(list, Py_BuildValue("sO", variable->name,
+                                               variable->is_site ? Py_True : Py_False));
+    return list;
+}
+
 static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
      "Change settings of the monitor in this process."},
@@ -282,6 +296,8 @@ static PyMethodDef functions[] = {
     {"ladder_setup", ladder_setup, METH_VARARGS,
      "Sets uproot's executor, describe_parquet and the cost of a hook call."},
     {"hooks", hooks, METH_NOARGS, "(number, name, where, what is lost) of every hook."},
+    {"environment", environment, METH_NOARGS,
+     "The variables of the environment that a run keeps: (name, names a site)."},
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"hot_lines_begin", hot_lines_begin, METH_VARARGS,
