@@ -241,6 +241,17 @@ static PyObject *codecs(PyObject *module, PyObject *unused)
     return dict;
 }
 
+static PyObject *describe(PyObject *module, PyObject *args)
+{
+    const char *key = NULL, *text = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ss", &key, &text))
+        return NULL;
+    roast_process_describe(roast_str_of(key), roast_str_of(text));
+    Py_RETURN_NONE;
+}
+
 static PyObject *environment(PyObject *module, PyObject *unused)
 {
     const struct roast_environment_variable *variable;
@@ -296,6 +307,8 @@ static PyMethodDef functions[] = {
     {"ladder_setup", ladder_setup, METH_VARARGS,
      "Sets uproot's executor, describe_parquet and the cost of a hook call."},
     {"hooks", hooks, METH_NOARGS, "(number, name, where, what is lost) of every hook."},
+    {"describe", describe, METH_VARARGS,
+     "Adds a text to what is sent with the first chunk of this process."},
     {"environment", environment, METH_NOARGS,
      "The variables of the environment that a run keeps: (name, names a site)."},
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
