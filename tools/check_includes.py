@@ -39,6 +39,7 @@ PUBLIC = {
     "secret_rules.def": "base",
     "text.h": "base",
     "version.h": "base",
+    "endpoint.h": "record",
     "hooks.def": "record",
     "ladder.h": "record",
     "ladder_items.def": "record",

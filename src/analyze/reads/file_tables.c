@@ -170,6 +170,8 @@ void roast__summarize_files(const struct roast_summary_context *ctx)
         roast__fill_number(table, AT(bytes_read_percent), share.bytes_percent);
         if (file->has_bytes || file->requested_bytes > 0)
             roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
+        if (file->seeks > 0)
+            roast__fill_sum(table, AT(seeks), file->seeks);
         put_names(table, AT(accessed_branches), own, file->branch_count,
                   roast_flags_accessed);
         put_names(table, AT(offset_branches), own, file->branch_count,
