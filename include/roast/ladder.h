@@ -124,12 +124,13 @@ struct roast_branch {
     bool sizes_known;    /* the two below */
     uint64_t file_bytes; /* compressed bytes of the branch in the whole file */
     uint64_t file_uncompressed_bytes;
+    uint64_t baskets; /* that it has in the whole file; 0: not known */
 };
 
 /* Write and read a `branches` or `file_branches` blob, like roast_sections_write() and
  * roast_sections_read(). One ROAST_BRANCH_BOUND_BYTES, and that and its name for each
  * branch, is always enough. */
-enum { ROAST_BRANCH_BOUND_BYTES = 90 };
+enum { ROAST_BRANCH_BOUND_BYTES = 100 };
 int64_t roast_branches_write(void *out, size_t out_bytes,
                              const struct roast_branch *all, size_t count,
                              roast_error *err);

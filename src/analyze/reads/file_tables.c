@@ -217,6 +217,15 @@ static void put_branches(const struct roast_table_job *job,
         roast__fill_count(job->to, AT(compressed_bytes), all[i].file_bytes);
         roast__fill_count(job->to, AT(uncompressed_bytes),
                           all[i].file_uncompressed_bytes);
+        if (all[i].baskets == 0)
+            continue;
+        double baskets = (double)all[i].baskets;
+        roast__fill_count(job->to, AT(baskets), all[i].baskets);
+        roast__fill_number(job->to, AT(basket_bytes),
+                           (double)all[i].file_bytes / baskets);
+        if (file->has_facts && file->facts.entries > 0)
+            roast__fill_number(job->to, AT(basket_entries),
+                               (double)file->facts.entries / baskets);
     }
     roast__free(all);
 }
