@@ -21,6 +21,7 @@
 #include "child.h"
 #include "out.h"
 #include "roast/collect.h"
+#include "roast/environment.h"
 #include "roast/report.h"
 #include "roast/runfile.h"
 #include "roast/version.h"
@@ -156,6 +157,23 @@ static void note_command(roast_run *run, char **argv)
     free(text);
 }
 
+/* Ids of jobs and names of sites, and of a pod its name. */
+static void note_environment(roast_run *run)
+{
+    const struct roast_environment_variable *variable;
+    const char *pod = getenv("KUBERNETES_SERVICE_HOST") ? getenv("HOSTNAME") : NULL;
+    char name[64];
+
+    for (size_t i = 0; (variable = roast_environment_variable(i)); i++) {
+        const char *text = getenv(variable->name);
+        (void)snprintf(name, sizeof(name), "environment.%s", variable->name);
+        if (text && *text)
+            set_note(run, ROAST_NOTES_provenance, name, text);
+    }
+    if (pod && *pod)
+        set_note(run, ROAST_NOTES_provenance, "environment.HOSTNAME", pod);
+}
+
 static void note_origin(roast_run *run, const struct utsname *system, char **argv)
 {
     char platform[sizeof(system->sysname) + sizeof(system->release) +
@@ -174,6 +192,7 @@ static void note_origin(roast_run *run, const struct utsname *system, char **arg
     set_note(run, ROAST_NOTES_provenance, "host", system->nodename);
     if (getcwd(folder, sizeof(folder)))
         set_note(run, ROAST_NOTES_provenance, "folder", folder);
+    note_environment(run);
     note_command(run, argv);
 }
 

@@ -30,6 +30,8 @@ KNOWS = {
 
 # The layer that a file of include/roast belongs to; roast.h, the sum of all, to none.
 PUBLIC = {
+    "environment.def": "base",
+    "environment.h": "base",
     "error.h": "base",
     "json_write.h": "base",
     "number.h": "base",
@@ -37,6 +39,7 @@ PUBLIC = {
     "secret_rules.def": "base",
     "text.h": "base",
     "version.h": "base",
+    "endpoint.h": "record",
     "hooks.def": "record",
     "ladder.h": "record",
     "ladder_items.def": "record",

@@ -6,6 +6,7 @@
 #ifndef ROAST_LADDER_H
 #define ROAST_LADDER_H
 
+#include "roast/endpoint.h"
 #include "roast/record.h"
 
 #ifdef __cplusplus
@@ -123,12 +124,13 @@ struct roast_branch {
     bool sizes_known;    /* the two below */
     uint64_t file_bytes; /* compressed bytes of the branch in the whole file */
     uint64_t file_uncompressed_bytes;
+    uint64_t baskets; /* that it has in the whole file; 0: not known */
 };
 
 /* Write and read a `branches` or `file_branches` blob, like roast_sections_write() and
  * roast_sections_read(). One ROAST_BRANCH_BOUND_BYTES, and that and its name for each
  * branch, is always enough. */
-enum { ROAST_BRANCH_BOUND_BYTES = 90 };
+enum { ROAST_BRANCH_BOUND_BYTES = 100 };
 int64_t roast_branches_write(void *out, size_t out_bytes,
                              const struct roast_branch *all, size_t count,
                              roast_error *err);
@@ -167,31 +169,6 @@ static inline bool roast_branch_is_offsets_only(const struct roast_branch *branc
 
 int roast_access_read(struct roast_access *out, struct roast_str blob,
                       roast_error *err);
-
-/* ---- endpoints ---------------------------------------------------------------- */
-
-/* Where bytes came from: scheme and host, or the first two folders of a path. */
-struct roast_endpoint {
-    struct roast_str name;
-    uint64_t requests; /* calls; each may request several ranges */
-    uint64_t ranges;
-    uint64_t bytes;
-    uint64_t wait_ns;
-    uint64_t errors;
-};
-
-/* The same for an `endpoints` blob. */
-enum { ROAST_ENDPOINT_BOUND_BYTES = 70 };
-int64_t roast_endpoints_write(void *out, size_t out_bytes,
-                              const struct roast_endpoint *all, size_t count,
-                              roast_error *err);
-int64_t roast_endpoints_read(struct roast_endpoint *out, size_t max,
-                             struct roast_str blob, roast_error *err);
-
-/* The endpoint of a file name or URL: "scheme://host:port", "/first/second", "." for a
- * relative path, "unknown" for none. Borrows it, or static memory. Credentials should
- * be removed first: a URL with credentials gives only "host:port". */
-struct roast_str roast_endpoint_of(struct roast_str file);
 
 /* ---- files -------------------------------------------------------------------- */
 

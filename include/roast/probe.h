@@ -55,6 +55,14 @@ size_t roast_thread_redact_name(roast_thread *thread, char *out, size_t out_byte
 /* The random key of this process and of its forked children, which is never stored. */
 const unsigned char *roast_name_key(void);
 
+/* ---- the process --------------------------------------------------------------- */
+
+/* Adds a text to the facts that go with the first chunk of the process: a version, or the
+ * name of a site. Keys are cut at 15 bytes, texts at 63. One thread at a time, each key
+ * once; those above ROAST_MAX_PROCESS_TEXTS are left out. */
+enum { ROAST_MAX_PROCESS_TEXTS = 8 };
+void roast_process_describe(struct roast_str key, struct roast_str text);
+
 /* ---- chunks ------------------------------------------------------------------ */
 
 struct roast_chunk_options {

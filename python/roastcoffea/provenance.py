@@ -25,12 +25,6 @@ PACKAGES = (
     *("coffea", "uproot", "awkward", "numpy", "dask", "distributed"),
     *("hist", "correctionlib", "pyarrow"),
 )
-ENVIRONMENT = (
-    *("SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"),
-    *("SLURM_CLUSTER_NAME", "PBS_JOBID", "LSB_JOBID"),
-    *("CONDOR_CLUSTER_ID", "CONDOR_PROC_ID", "CONDOR_JOB_ID", "_CONDOR_SLOT"),
-    *("GLIDEIN_Site", "GLIDEIN_CMSSite", "GLIDEIN_ResourceName", "OSG_SITE_NAME"),
-)
 POD = "KUBERNETES_SERVICE_HOST"  # in a pod, where HOSTNAME is the pod's name
 NOISE = ("status", "unit", "desc", "function", "items", "accumulator")
 GIT_TIMEOUT_S = 2
@@ -56,7 +50,7 @@ def at_begin() -> dict[str, str]:
         facts["client"] = "notebook"
     facts |= {
         f"environment.{name}": os.environ[name]
-        for name in (*ENVIRONMENT, *(["HOSTNAME"] if POD in os.environ else []))
+        for name in (*_kept(), *(["HOSTNAME"] if POD in os.environ else []))
         if os.environ.get(name)
     }
     commit = commit_of(folder_of_script())
@@ -66,6 +60,11 @@ def at_begin() -> dict[str, str]:
 def at_end() -> dict[str, str]:
     """Facts that take some milliseconds."""
     return versions(PACKAGES) | git_state(folder_of_script())
+
+
+def _kept() -> list[str]:
+    """The variables of the environment that may be kept."""
+    return [name for name, _ in _probe.environment()]
 
 
 # ---- packages --------------------------------------------------------------------

@@ -66,6 +66,8 @@ class Run:
     hot_lines = TableOf()
     timeline = TableOf()
     file_branches = TableOf()
+    read_sizes = TableOf()
+    hosts = TableOf()
 
     def __init__(
         self,

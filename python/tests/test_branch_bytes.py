@@ -68,6 +68,18 @@ def test_bytes_of_a_branch_are_those_of_its_baskets(runs, folder, kind):
                 assert row["reads"] == 1
 
 
+@pytest.mark.parametrize("kind", CODECS)
+def test_baskets_of_a_file_are_those_that_uproot_finds(runs, folder, kind):
+    rows = runs[kind].collector.file_branches.rows()
+    with uproot.open(folder / f"{kind}.root") as root:
+        for row in rows:
+            branch = root["Events"][row["branch"]]
+            assert row["baskets"] == branch.num_baskets > 1
+            assert row["basket_bytes"] == row["compressed_bytes"] / row["baskets"]
+            assert row["basket_entries"] == branch.num_entries / branch.num_baskets
+    assert {row["branch"] for row in rows} >= set(NAMES)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_costs_of_the_run_are_those_of_its_chunks(runs, kind):
     run = runs[kind]

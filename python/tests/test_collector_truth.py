@@ -74,6 +74,13 @@ def used_here_s():
     return done_s + living_s()
 
 
+def network_bytes():
+    """(received, sent) of this network namespace, as the kernel has them."""
+    lines = Path("/proc/net/dev").read_text().splitlines()[2:]
+    rows = [line.split() for line in lines if not line.strip().startswith("lo:")]
+    return [sum(int(row[at]) for row in rows) for at in (1, 9)]
+
+
 class Block:
     """A run in a block; what the kernel and coffea say of it."""
 
@@ -81,6 +88,7 @@ class Block:
         self.runner = make_runner(executor, savemetrics=True)
         files = fileset_of(path)
         before_s, begin_s = used_here_s(), time.monotonic()
+        before_bytes = network_bytes()
         with roastcoffea.monitor(**options) as self.collector:
             entered_s = time.monotonic()
             _, self.report = self.runner(files, analysis or Measured())
@@ -88,6 +96,8 @@ class Block:
         self.kernel_cpu_s = used_here_s() - before_s
         self.wall_s = (left_s - entered_s, time.monotonic() - begin_s)
         self.left_at_s = time.time()
+        pairs = zip(before_bytes, network_bytes(), strict=True)
+        self.network_bytes = [after - before for before, after in pairs]
         self.metrics = self.collector.get_metrics()
 
 
@@ -113,6 +123,20 @@ def test_cpu_of_the_chunks_is_that_of_their_threads(busy):
     assert min(used) >= Busy.seconds
     assert busy.metrics["cpu_seconds"] == pytest.approx(sum(used))
     assert busy.metrics["cpu_seconds"] <= busy.metrics["tree_cpu_seconds"]
+
+
+def test_counters_of_the_machine_are_those_of_the_kernel(busy):
+    metrics = busy.metrics
+    received, sent = busy.network_bytes
+    assert 0 <= metrics["network_received_bytes"] <= received
+    assert 0 <= metrics["network_sent_bytes"] <= sent
+    assert metrics.get("oom_kills", 0) == 0
+    for what in ("cpu", "memory", "io"):
+        name = f"{what}_pressure_seconds"
+        if os.path.exists(f"/proc/pressure/{what}"):
+            assert 0 <= metrics[name] <= busy.wall_s[1] + 1
+        else:
+            assert metrics["unavailable"][name]
 
 
 def test_busy_workers_are_sampled(busy):
@@ -270,7 +294,7 @@ def test_workers_that_are_not_tracked_leave_the_rest(tiny_file):
     metrics = block.metrics
     assert metrics["total_events"] == EVENTS
     assert metrics["peak_workers"] == 1
-    for name in ("avg_memory_per_worker_bytes", "tree_cpu_seconds"):
+    for name in ("avg_memory_per_worker_bytes", "tree_cpu_seconds", "oom_kills"):
         assert name not in metrics
         assert metrics["unavailable"][name]
     assert metrics["peak_memory_bytes"] == metrics["chunk_mem_peak_max_mb"] * 2**20

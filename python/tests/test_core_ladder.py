@@ -105,6 +105,7 @@ def test_storage_by_endpoint(metrics):
             "mean_request_bytes": 500.0,
             "wait_seconds": 1.0,
             "errors": 1,
+            "rate": 1000.0,
         }
     }
 

@@ -56,6 +56,22 @@ def test_memory_in_percent_is_a_series(scaled):
             assert percent == pytest.approx(100 * memory[time] / limit[time], abs=1e-2)
 
 
+def test_memory_without_results_is_a_series(scaled):
+    collector, *_ = scaled
+    tracking = collector.tracking_data
+    for worker, points in tracking["worker_unmanaged_bytes"].items():
+        names = ("memory", "nbytes", "spilled_memory_bytes")
+        known = [dict(tracking[f"worker_{name}"][worker]) for name in names]
+        assert points
+        for time, unmanaged in points:
+            memory, nbytes, spilled = (values[time] for values in known)
+            assert unmanaged == max(0, memory - max(0, nbytes - spilled))
+    metrics = collector.get_metrics()
+    highest = metrics["unmanaged_memory_max_bytes"]
+    assert 0 < metrics["unmanaged_memory_avg_bytes"] <= highest
+    assert highest <= metrics["peak_memory_bytes"]
+
+
 def test_the_span_can_be_read_again(scaled):
     collector, spans, by_id = scaled
     assert collector.span_info["name"] == "coffea-processing"

@@ -12,7 +12,7 @@ import pytest
 
 import roastcoffea
 from collector_helpers import Plain, fileset_of, iterative, make_runner, threads
-from roastcoffea import provenance
+from roastcoffea import _probe, provenance
 from roastcoffea.coffea import fileset
 from roastcoffea.run_recorder import RunRecorder
 from support import run_python
@@ -119,7 +119,7 @@ def test_command_of_any_bytes_is_recorded():
 
 
 def environment_facts(monkeypatch, **variables):
-    for name in (*provenance.ENVIRONMENT, provenance.POD):
+    for name in (*(name for name, _ in _probe.environment()), provenance.POD):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

@@ -11,8 +11,8 @@ import roastcoffea
 
 TABLES = """
     activities branches calls chunk_branches chunk_sections chunks datasets endpoints
-    failures file_branches files findings hot_lines losses sections tasks timeline
-    workers
+    failures file_branches files findings hosts hot_lines losses read_sizes
+    sections tasks timeline workers
 """.split()
 ADDITIONS = """
     extract_metrics_from_output record_chunk_metrics record_section_metrics

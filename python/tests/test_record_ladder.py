@@ -140,7 +140,8 @@ def test_what_is_not_known_of_a_file_is_absent():
 
 
 def test_endpoints():
-    blob = table({"root://host": {0: 3, 1: 4, 2: 300, 3: 250_000_000}, ".": {4: 1}})
+    host = {0: 3, 1: 4, 2: 300, 3: 250_000_000, 5: 2}
+    blob = table({"root://host": host, ".": {4: 1}})
     assert record_of(endpoints=blob)["endpoints"] == {
         "root://host": {
             "requests": 3,
@@ -148,6 +149,7 @@ def test_endpoints():
             "bytes": 300,
             "wait": 0.25,
             "errors": 0,
+            "seeks": 2,
         },
         ".": {"requests": 0, "ranges": 0, "bytes": 0, "wait": 0.0, "errors": 1},
     }

@@ -143,6 +143,17 @@ def test_what_it_has_not_has_a_reason(storm):
     assert rss["value"] > 0
 
 
+def test_batch_job_and_site_are_kept_as_for_coffea(tmp_path):
+    kept = {"SLURM_JOB_ID": "77", "GLIDEIN_CMSSite": "T2_XX"}
+    secret = {"AWS_SECRET_ACCESS_KEY": "a", "USER": "alice", "HOSTNAME": "node1"}
+    words = command_line("true", options=["-q", "-o", "runs"])
+    before = {"PATH": os.environ["PATH"]}
+    subprocess.run(words, cwd=tmp_path, env=before | kept | secret, check=True)
+    facts = roastcoffea.open_run(file_in(tmp_path / "runs")).provenance
+    found = {k: v for k, v in facts.items() if k.startswith("environment.")}
+    assert found == {f"environment.{name}": text for name, text in kept.items()}
+
+
 def test_summary_is_the_report_and_the_file_is_whole(storm):
     _, _, errors, folder = storm
     path = file_in(folder / "runs")

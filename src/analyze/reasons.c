@@ -23,6 +23,7 @@ enum need {
     NEED_SPANS,     /* of Dask, that account the tasks of this run */
     NEED_SCHEDULER, /* the text of the row is the reason */
     NEED_COMMAND,   /* roast run -- COMMAND */
+    NEED_HOST,      /* that, or a run on this machine that is sampled */
     NEED_COUNT
 };
 
@@ -141,6 +142,15 @@ static const char *without_bytes(const struct roast_summary_context *ctx)
     return NULL;
 }
 
+static bool is_host_counted(const struct roast_run *run)
+{
+    bool any = false;
+
+    for (int i = ROAST_FACT_cgroup_cpu_seconds; i <= ROAST_FACT_network_sent_bytes; i++)
+        any = any || run->fact_known[i];
+    return any;
+}
+
 /* Why the data that a metric needs are missing; NULL: they exist. */
 static const char *missing(const struct roast_summary_context *ctx,
                            enum roast_metric metric)
@@ -183,6 +193,12 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_COMMAND:
         return roast__run_is_command(run) ? NULL
                                           : "only of commands: roast run -- COMMAND";
+    case NEED_HOST:
+        if (is_host_counted(run))
+            return NULL;
+        return run->scheduler.sessions.count > 0
+                   ? "not counted on a cluster"
+                   : "the control group and the network were not read";
     }
     return NULL;
 }

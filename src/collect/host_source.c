@@ -76,11 +76,14 @@ static int poll_host(void *state, roast_error *err)
 
     read_counters(host, &now);
     for (int i = 0; i < COUNTERS; i++) {
+        double known = -1;
         /* an interface that was removed takes its bytes along */
-        if (now.known[i] && before->known[i] && now.value[i] >= before->value[i])
-            roast_run_set_fact(host->run, facts[i].fact,
-                               (double)(now.value[i] - before->value[i]) /
-                                   facts[i].per);
+        if (!now.known[i] || !before->known[i] || now.value[i] < before->value[i])
+            continue;
+        double value = (double)(now.value[i] - before->value[i]) / facts[i].per;
+        (void)roast_run_fact(host->run, facts[i].fact, &known);
+        if (value != known) /* the live file gets what has changed */
+            roast_run_set_fact(host->run, facts[i].fact, value);
     }
     return ROAST_OK;
 }

@@ -3,7 +3,8 @@
  *
  *     count, then per branch: name length, name, mask, numbers (entries.h): flags,
  *     reads, bytes, uncompressed bytes, ns, bytes in the file, uncompressed bytes in
- *     the file; the last two are there together or not at all, zero or not
+ *     the file, baskets in the file; the two before the last are there together or not
+ *     at all, zero or not
  *
  * "pt", its values used, read once, 300 bytes:
  *     01  02 70 74  07 01 01 AC 02 */
@@ -11,7 +12,17 @@
 
 #include "record/entries.h"
 
-enum { FLAGS, READS, BYTES, UNCOMPRESSED, NS, FILE_BYTES, FILE_UNCOMPRESSED, NUMBERS };
+enum {
+    FLAGS,
+    READS,
+    BYTES,
+    UNCOMPRESSED,
+    NS,
+    FILE_BYTES,
+    FILE_UNCOMPRESSED,
+    BASKETS,
+    NUMBERS
+};
 static const uint64_t sizes_mask = 1 << FILE_BYTES | 1 << FILE_UNCOMPRESSED;
 
 static void put_branch(struct roast_byte_writer *out, const struct roast_branch *branch)
@@ -24,8 +35,9 @@ static void put_branch(struct roast_byte_writer *out, const struct roast_branch 
         [NS] = branch->ns,
         [FILE_BYTES] = branch->file_bytes,
         [FILE_UNCOMPRESSED] = branch->file_uncompressed_bytes,
+        [BASKETS] = branch->baskets,
     };
-    uint64_t mask = roast__numbers_mask(numbers, FILE_BYTES);
+    uint64_t mask = roast__numbers_mask(numbers, NUMBERS) & ~sizes_mask;
 
     roast__name_put(out, branch->name);
     roast__numbers_put(out, numbers, branch->sizes_known ? mask | sizes_mask : mask);
@@ -60,6 +72,7 @@ static struct roast_branch read_branch(struct roast_cursor *cur)
         .sizes_known = sizes_known,
         .file_bytes = sizes_known ? numbers[FILE_BYTES] : 0,
         .file_uncompressed_bytes = sizes_known ? numbers[FILE_UNCOMPRESSED] : 0,
+        .baskets = numbers[BASKETS],
     };
 }
 

@@ -2,24 +2,40 @@
 /* endpoints.c - where bytes came from.
  *
  *     count, then per endpoint: name length, name, mask, numbers (entries.h): requests,
- *     ranges, bytes, wait ns, errors
+ *     ranges, bytes, wait ns, errors, seeks, bins of sizes, bins of waits
  *
  * "/d", two requests of one range, 300 bytes:
  *     01  02 2F 64  07 02 02 AC 02 */
 #include "record/entries.h"
 #include "roast/ladder.h"
 
-enum { REQUESTS, RANGES, BYTES, WAIT_NS, ERRORS, NUMBERS };
+enum {
+    REQUESTS,
+    RANGES,
+    BYTES,
+    WAIT_NS,
+    ERRORS,
+    SEEKS,
+    SIZES,
+    WAITS = (int)SIZES + (int)ROAST_SIZE_BINS,
+    NUMBERS = (int)WAITS + (int)ROAST_WAIT_BINS
+};
+
+_Static_assert(NUMBERS <= 64, "a mask has 64 bits");
 
 static void put_endpoint(struct roast_byte_writer *out,
                          const struct roast_endpoint *endpoint)
 {
-    const uint64_t numbers[NUMBERS] = {
+    uint64_t numbers[NUMBERS] = {
         [REQUESTS] = endpoint->requests, [RANGES] = endpoint->ranges,
         [BYTES] = endpoint->bytes,       [WAIT_NS] = endpoint->wait_ns,
-        [ERRORS] = endpoint->errors,
+        [ERRORS] = endpoint->errors,     [SEEKS] = endpoint->seeks,
     };
 
+    for (int i = 0; i < ROAST_SIZE_BINS; i++)
+        numbers[SIZES + i] = endpoint->sizes[i];
+    for (int i = 0; i < ROAST_WAIT_BINS; i++)
+        numbers[WAITS + i] = endpoint->waits[i];
     roast__name_put(out, endpoint->name);
     roast__numbers_put(out, numbers, roast__numbers_mask(numbers, NUMBERS));
 }
@@ -36,20 +52,31 @@ int64_t roast_endpoints_write(void *out, size_t out_bytes,
     return roast__written_bytes(&sink, out, "endpoints", err);
 }
 
+static uint32_t count_of(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
 static struct roast_endpoint read_endpoint(struct roast_cursor *cur)
 {
     uint64_t numbers[NUMBERS];
     struct roast_str name = roast__name_read(cur);
 
     (void)roast__numbers_read(cur, numbers, NUMBERS);
-    return (struct roast_endpoint){
+    struct roast_endpoint endpoint = {
         .name = name,
         .requests = numbers[REQUESTS],
         .ranges = numbers[RANGES],
         .bytes = numbers[BYTES],
         .wait_ns = numbers[WAIT_NS],
         .errors = numbers[ERRORS],
+        .seeks = numbers[SEEKS],
     };
+    for (int i = 0; i < ROAST_SIZE_BINS; i++)
+        endpoint.sizes[i] = count_of(numbers[SIZES + i]);
+    for (int i = 0; i < ROAST_WAIT_BINS; i++)
+        endpoint.waits[i] = count_of(numbers[WAITS + i]);
+    return endpoint;
 }
 
 int64_t roast_endpoints_read(struct roast_endpoint *out, size_t max,

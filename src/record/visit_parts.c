@@ -307,6 +307,8 @@ void roast__visit_endpoints(struct roast_visit *v)
         roast__put(v, "bytes", roast__count(all[i].bytes));
         roast__put(v, "wait", roast__seconds(all[i].wait_ns));
         roast__put(v, "errors", roast__count(all[i].errors));
+        if (all[i].seeks > 0) /* else of a record without it */
+            roast__put(v, "seeks", roast__count(all[i].seeks));
         roast__close(v, ROAST_MAP);
     }
     roast__part_close(v);

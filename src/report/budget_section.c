@@ -72,6 +72,25 @@ void roast__put_budget_section(struct roast_buf *buf,
 
 /* ---- checks ---------------------------------------------------------------------- */
 
+/* "versions differ in 3 of 12 processes: coffea 2025.1.0" */
+static void put_versions(struct roast_wrapped_line *line,
+                         const struct roast_page_input *input, double same, double all)
+{
+    const roast_table *hosts = input->tables[ROAST_TABLE_hosts];
+    size_t row = 0;
+
+    while (row < roast_table_rows(hosts) &&
+           !roast_table_known(hosts, row, ROAST_COL_hosts_differs))
+        row++;
+    if (row == roast_table_rows(hosts))
+        return;
+    struct roast_str first = roast__cell_text(hosts, row, ROAST_COL_hosts_differs);
+    roast__line_format(line, "%s differ in %s of %s processes: %.*s",
+                       roast__term(ROAST_TERM_check_versions),
+                       roast_number(all - same, "").text, roast_number(all, "").text,
+                       (int)first.size_bytes, first.data);
+}
+
 void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *input)
 {
     const roast_table *checks = input->tables[ROAST_TABLE_checks];
@@ -96,6 +115,10 @@ void roast__put_checks(struct roast_buf *buf, const struct roast_page_input *inp
             roast__cell_text(checks, row, ROAST_COL_checks_verdict);
         double off =
             fabs(roast_table_number(checks, row, ROAST_COL_checks_difference_percent));
+        if (roast__str_is(name, "versions") && roast__str_is(verdict, "differs"))
+            put_versions(&line, input,
+                         roast_table_number(checks, row, ROAST_COL_checks_ours),
+                         roast_table_number(checks, row, ROAST_COL_checks_theirs));
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
             if (!roast__str_is(name, known[i].name) || roast__str_is(verdict, "absent"))
                 continue;

@@ -49,6 +49,17 @@ bool roast__series_step(struct roast_series_cursor *cursor);
  * NaN where unknown. Their times cannot be read afterwards. */
 uint64_t roast__series_run(struct roast_series_cursor *cursor, double *value);
 
+/* What Dask calls unmanaged: the memory of a worker without the results in it. They are
+ * `nbytes` large, `spilled` of that is on disk. NaN where one is not known. */
+static inline double roast__unmanaged_bytes(double memory, double nbytes,
+                                            double spilled)
+{
+    double held = nbytes - spilled;
+    double rest = memory - (held < 0 ? 0 : held);
+
+    return rest < 0 ? 0 : rest;
+}
+
 enum { ROAST_SERIES_BLOCK = 256 };
 
 /* Reads the next moments, at most ROAST_SERIES_BLOCK of them: how many, 0 at the end.

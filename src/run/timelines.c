@@ -3,10 +3,11 @@
  *
  * Some series of a worker are invisible to a sampler of this machine but known to the
  * run: how many threads the executor offers, and which attempts ran when. Where no
- * sampler gave these series they are derived here, at the times of the samples. So is
- * the memory in percent of its limit, which no sampler gives. */
+ * sampler gave these series they are derived here, at the times of the samples. So are
+ * the memory in percent of its limit and the unmanaged memory, which no sampler gives. */
 #include "run/timelines.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -349,21 +350,34 @@ static bool sampled_line(struct line_source *source,
     return put_line(source, &line, samples);
 }
 
-/* Memory / its limit; moments without a limit are left out. */
-static bool percent_line(struct line_source *source, size_t worker)
+static double value_of(const struct roast_series_cursor *cursor)
+{
+    return cursor->known ? (double)cursor->value : NAN;
+}
+
+/* Lines that are made of others: memory in percent of its limit, and unmanaged memory.
+ * Moments that lack one of those are left out. */
+static bool combined_line(struct line_source *source, size_t worker,
+                          enum roast_series series)
 {
     const struct roast_worker_samples *samples = &source->run->samples.workers[worker];
-    struct roast_timeline line = {.series = ROAST_SERIES_memory_percent};
-    struct roast_series_cursor memory, limit;
+    bool is_percent = series == ROAST_SERIES_memory_percent;
+    struct roast_timeline line = {.series = series};
+    struct roast_series_cursor memory, other, spilled;
     size_t cap = 0;
 
     roast__series_open(&memory, samples, ROAST_SERIES_memory);
-    roast__series_open(&limit, samples, ROAST_SERIES_memory_limit);
-    while (roast__series_step(&memory) && roast__series_step(&limit)) {
-        if (!memory.known || !limit.known || limit.value <= 0)
-            continue;
-        if (!put_point(&line, &cap, memory.time_us * 1000,
-                       100 * (double)memory.value / (double)limit.value)) {
+    roast__series_open(&other, samples,
+                       is_percent ? ROAST_SERIES_memory_limit : ROAST_SERIES_nbytes);
+    roast__series_open(&spilled, samples, ROAST_SERIES_spilled_memory);
+    while (roast__series_step(&memory) && roast__series_step(&other) &&
+           roast__series_step(&spilled)) {
+        double bytes = value_of(&memory), part = value_of(&other);
+        double value = !is_percent
+                           ? roast__unmanaged_bytes(bytes, part, value_of(&spilled))
+                       : part > 0 ? 100 * bytes / part
+                                  : NAN;
+        if (!isnan(value) && !put_point(&line, &cap, memory.time_us * 1000, value)) {
             release_line(&line);
             return false;
         }
@@ -384,8 +398,9 @@ static bool worker_lines(struct line_source *source, size_t worker)
             ok = sampled_line(source, samples, series, false);
         else if (is_derived(series) && source->running.is_worker[worker])
             ok = sampled_line(source, samples, series, true);
-        else if (series == ROAST_SERIES_memory_percent)
-            ok = percent_line(source, worker);
+        else if (series == ROAST_SERIES_memory_percent ||
+                 series == ROAST_SERIES_unmanaged)
+            ok = combined_line(source, worker, series);
         if (!ok)
             return false;
     }

@@ -38,7 +38,8 @@ struct frame {
     struct roast_str sections, losses, absences;
     bool undecorated, first_chunk;
     struct roast_str branches, endpoints, file_facts, file_branches;
-    struct roast_str ladder; /* of an end frame */
+    struct roast_str process_facts; /* with the first chunk of a process */
+    struct roast_str ladder;        /* of an end frame */
     double monitor;
     uint64_t monitor_errors;
 };

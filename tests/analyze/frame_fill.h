@@ -38,6 +38,7 @@ static inline void fill_chunk(roast_record *rec, const struct frame *frame)
     roast_record_set_str(rec, ROAST_FIELD_absences, frame->absences);
     set_count(rec, ROAST_FIELD_undecorated, frame->undecorated);
     set_count(rec, ROAST_FIELD_first_chunk, frame->first_chunk);
+    roast_record_set_str(rec, ROAST_FIELD_process, frame->process_facts);
     roast_record_set_str(rec, ROAST_FIELD_branches, frame->branches);
     roast_record_set_str(rec, ROAST_FIELD_endpoints, frame->endpoints);
     roast_record_set_str(rec, ROAST_FIELD_file_facts, frame->file_facts);

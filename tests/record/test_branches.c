@@ -16,7 +16,8 @@ static const struct roast_branch some[] = {
      .ns = UINT64_MAX,
      .sizes_known = true,
      .file_bytes = UINT64_MAX,
-     .file_uncompressed_bytes = UINT64_MAX},
+     .file_uncompressed_bytes = UINT64_MAX,
+     .baskets = UINT64_MAX},
     {.name = {"empty", 5}, .flags = ROAST_BRANCH_DATA, .sizes_known = true},
     {.name = {"", 0}, .ns = 1, .bytes = 128},
 };
@@ -31,6 +32,7 @@ static void assert_same_branch(const struct roast_branch *a,
     assert_int_equal(a->sizes_known, b->sizes_known);
     assert_true(a->file_bytes == b->file_bytes);
     assert_true(a->file_uncompressed_bytes == b->file_uncompressed_bytes);
+    assert_true(a->baskets == b->baskets);
 }
 
 /* `some` as a blob in memory of exactly its size; for free(). */

@@ -10,7 +10,10 @@ static const struct roast_endpoint some[] = {
      .ranges = UINT64_MAX,
      .bytes = UINT64_MAX,
      .wait_ns = UINT64_MAX,
-     .errors = UINT64_MAX},
+     .errors = UINT64_MAX,
+     .seeks = UINT64_MAX,
+     .sizes = {UINT32_MAX, 1, [ROAST_SIZE_BINS - 1] = 7},
+     .waits = {[ROAST_WAIT_BINS - 1] = UINT32_MAX}},
     {.name = {"/data/cms", 9}, .requests = 3, .bytes = 300},
     {.name = {"", 0}, .errors = 1},
 };
@@ -57,6 +60,9 @@ static void endpoints_come_back(void **state)
         assert_true(back[i].bytes == some[i].bytes);
         assert_true(back[i].wait_ns == some[i].wait_ns);
         assert_true(back[i].errors == some[i].errors);
+        assert_true(back[i].seeks == some[i].seeks);
+        assert_memory_equal(back[i].sizes, some[i].sizes, sizeof(back[i].sizes));
+        assert_memory_equal(back[i].waits, some[i].waits, sizeof(back[i].waits));
     }
     free(blob);
 }
@@ -64,12 +70,15 @@ static void endpoints_come_back(void **state)
 static void the_bound_is_enough_and_less_room_is_refused(void **state)
 {
     size_t room = ROAST_ENDPOINT_BOUND_BYTES + some[0].name.size_bytes;
-    unsigned char *one = malloc(room); /* the first is as large as they get */
+    unsigned char *one = malloc(room);
+    struct roast_endpoint largest = some[0];
     size_t size;
     char *blob = some_blob(&size);
     (void)state;
 
-    assert_true(roast_endpoints_write(one, room, &some[0], 1, NULL) > 0);
+    memset(largest.sizes, 0xff, sizeof(largest.sizes));
+    memset(largest.waits, 0xff, sizeof(largest.waits));
+    assert_true(roast_endpoints_write(one, room, &largest, 1, NULL) > 0);
     free(one);
     for (room = 0; room < size; room++) {
         unsigned char *tight = malloc(room + 1);
@@ -118,13 +127,43 @@ static void numbers_of_a_later_time_are_skipped(void **state)
     struct roast_endpoint back[2];
     (void)state;
 
-    /* bytes and bit 5; then an endpoint with one request */
-    struct roast_str blob = str_from("\x02\x01x\x24\x05\x06\x01y\x01\x07", 10);
+    /* bytes and bit 63; then an endpoint with one request */
+    struct roast_str blob = str_from(
+        "\x02\x01x\x84\x80\x80\x80\x80\x80\x80\x80\x80\x01\x05\x06\x01y\x01\x07", 19);
     assert_int_equal(roast_endpoints_read(back, 2, blob, NULL), 2);
     assert_int_equal(back[0].bytes, 5);
     assert_int_equal(back[0].requests, 0);
     assert_str_is(back[1].name, "y");
     assert_int_equal(back[1].requests, 7);
+}
+
+static void a_count_of_a_bin_stops_at_its_largest(void **state)
+{
+    struct roast_endpoint back;
+    struct roast_buf blob = {0};
+    (void)state;
+
+    roast__buf_put(&blob, "\x01\x01x\x40", 4); /* bit 6: the first bin of sizes */
+    roast__buf_put_varint(&blob, UINT64_MAX);
+    assert_int_equal(roast_endpoints_read(&back, 1, buf_str(&blob), NULL), 1);
+    assert_int_equal(back.sizes[0], UINT32_MAX);
+    roast__buf_release(&blob);
+}
+
+static void a_bin_begins_at_a_power_of_two(void **state)
+{
+    static const struct {
+        uint64_t value;
+        unsigned bin;
+    } rows[] = {{0, 0},        {1, 0},        {63, 0},       {64, 0},
+                {127, 0},      {128, 1},      {255, 1},      {256, 2},
+                {1 << 28, 22}, {1 << 29, 23}, {1 << 30, 23}, {UINT64_MAX, 23}};
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_int_equal(
+            roast_bin(rows[i].value, ROAST_SIZE_BINS_FIRST, ROAST_SIZE_BINS),
+            rows[i].bin);
 }
 
 static void a_count_that_lies_is_refused(void **state)
@@ -218,6 +257,8 @@ int main(void)
         cmocka_unit_test(endpoints_cut_anywhere_are_refused),
         cmocka_unit_test(more_endpoints_than_room_are_counted_and_not_written),
         cmocka_unit_test(numbers_of_a_later_time_are_skipped),
+        cmocka_unit_test(a_count_of_a_bin_stops_at_its_largest),
+        cmocka_unit_test(a_bin_begins_at_a_power_of_two),
         cmocka_unit_test(a_count_that_lies_is_refused),
         cmocka_unit_test(a_url_goes_by_scheme_and_host),
         cmocka_unit_test(credentials_are_never_part_of_it),

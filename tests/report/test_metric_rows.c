@@ -102,6 +102,24 @@ static void test_a_command_has_its_own_table_alone(void **state)
                          0);
 }
 
+static void test_what_a_machine_counted_is_shown_of_any_run(void **state)
+{
+    (void)state;
+    set_typical(&values, WORKFLOW | WORKERS);
+    SET(&values, oom_kills, 0);
+    SET(&values, cpu_pressure_seconds, 2);
+    SET(&values, network_received_bytes, 3e6);
+    SET(&values, network_sent_bytes, 1000);
+    assert_null(value_of(ROAST_REPORT_RESOURCES, "Killed for Memory"));
+    assert_null(value_of(ROAST_REPORT_RESOURCES, "Throttled"));
+    SET(&values, oom_kills, 2);
+    assert_string_equal(value_of(ROAST_REPORT_RESOURCES, "Killed for Memory"), "2");
+    assert_string_equal(value_of(ROAST_REPORT_RESOURCES, "A Task Waited for a Core"),
+                        "2.00 s");
+    assert_string_equal(value_of(ROAST_REPORT_RESOURCES, "Network Received"),
+                        "3.00 MB (sent 1.00 kB)");
+}
+
 static void test_a_long_reason_is_cut(void **state)
 {
     static char reason[500];
@@ -213,6 +231,7 @@ int main(void)
             test_the_absent_is_a_dash_with_its_reason_where_it_matters, setup),
         cmocka_unit_test_setup(test_known_but_no_number_is_absent, setup),
         cmocka_unit_test_setup(test_a_command_has_its_own_table_alone, setup),
+        cmocka_unit_test_setup(test_what_a_machine_counted_is_shown_of_any_run, setup),
         cmocka_unit_test_setup(test_a_long_reason_is_cut, setup),
         cmocka_unit_test_setup(test_rows_of_problems_are_hidden_if_zero, setup),
         cmocka_unit_test_setup(test_no_chunk_no_chunk_table, setup),

@@ -190,6 +190,32 @@ static void memory_is_in_percent_of_its_limit(void **state)
     roast_run_free(run);
 }
 
+/* As Dask has it: what is spilled takes no memory, and results may be counted too large. */
+static void memory_without_results_is_unmanaged(void **state)
+{
+    static const double nbytes[] = {300, 500, 700, 2000};
+    roast_run *run = new_run();
+    char text[200];
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(nbytes); i++) {
+        roast_sample sample = {.worker = roast_str_of("a"),
+                               .time_ns = EPOCH_0 + ((int64_t)i + 1) * SECOND};
+        roast_sample_set(&sample, ROAST_SERIES_memory, 1000);
+        roast_sample_set(&sample, ROAST_SERIES_nbytes, nbytes[i]);
+        if (i != 1) /* then it is not known */
+            roast_sample_set(&sample, ROAST_SERIES_spilled_memory, i == 2 ? 600 : 0);
+        assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    }
+    add_memory(run, "of this machine", 1, 10);
+    struct roast_tracking tracking = read_tracking(run);
+    assert_string_equal(shown(&tracking, "a", ROAST_SERIES_unmanaged, text),
+                        "1:700 3:900 4:0 ");
+    assert_null(find_line(&tracking, "of this machine", ROAST_SERIES_unmanaged));
+    roast_tracking_release(&tracking);
+    roast_run_free(run);
+}
+
 static void counts_of_a_backend_go_before_offers(void **state)
 {
     roast_run *run = new_run();
@@ -340,6 +366,7 @@ int main(void)
         cmocka_unit_test(no_workers_are_samples_of_0_at_the_interval),
         cmocka_unit_test(offers_long_before_the_run_are_no_points),
         cmocka_unit_test(memory_is_in_percent_of_its_limit),
+        cmocka_unit_test(memory_without_results_is_unmanaged),
         cmocka_unit_test(counts_of_a_backend_go_before_offers),
         cmocka_unit_test(running_attempts_are_counted_at_every_moment),
         cmocka_unit_test(an_attempt_without_an_end_runs_while_the_run_is_open),

@@ -5,6 +5,7 @@
 #include "analyze/runs.h"
 #include "analyze/table_cells.h"
 #include "heap.h"
+#include "record/values.h"
 #include "roast/scheduler.h"
 #include "table/table.h"
 
@@ -252,12 +253,16 @@ static roast_run *full_run(void)
         {.name = roast_str_of("outer"), .parent = -1, .kinds = 1, .total_ns = 9},
         {.name = roast_str_of("\xff"), .parent = 0, .depth = 1, .kinds = 3},
     };
-    struct roast_endpoint endpoint = {.name = roast_str_of("/data"), .requests = 1};
+    struct roast_endpoint endpoint = {
+        .name = roast_str_of("/data"), .requests = 1, .sizes = {1}};
+    struct roast_values facts = {.too_large = false};
     roast_sample sample = {.worker = roast_str_of("w1"), .time_ns = RUN_EPOCH_NS};
     char blob[300];
     int64_t size = roast_sections_write(blob, sizeof(blob), sections, 2, NULL);
 
     struct roast_branch jet = branch("Jet_pt", DATA, 50, 300);
+    roast_values_put_key(&facts, roast_str_of("kernel"));
+    roast_values_put_text(&facts, roast_str_of("6.1"));
     add_frame(run, (struct frame){.file = "c.root",
                                   .first = 1,
                                   .stop = 2,
@@ -266,7 +271,9 @@ static roast_run *full_run(void)
                                   .file_facts = facts_blob(&ttree),
                                   .file_branches = branches_blob(&jet, 1),
                                   .sections = {blob, (size_t)size},
-                                  .endpoints = endpoints_blob(&endpoint, 1)});
+                                  .endpoints = endpoints_blob(&endpoint, 1),
+                                  .process_facts = roast_values_blob(&facts)});
+    roast__values_release(&facts);
     roast_sample_set(&sample, ROAST_SERIES_memory, 100);
     assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
     offer(run, 0, 2, 4);

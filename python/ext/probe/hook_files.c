@@ -163,6 +163,10 @@ static int list_branch(struct branch_list *found, PyObject *branch, PyObject *pr
         row->name = text_borrow(text);
         found->name_bytes += row->name.size_bytes;
         row->sizes_known = file_branch_sizes(found->state, branch, row);
+        PyObject *baskets =
+            hook_any_member(found->state, branch, found->state->names.write_basket);
+        (void)hook_whole(baskets, &row->baskets);
+        Py_XDECREF(baskets);
         status = list_branches(found, branch, text, depth + 1);
     }
     Py_XDECREF(text);

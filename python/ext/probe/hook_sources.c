@@ -157,6 +157,8 @@ void source_record(struct probe_state *state, roast_thread *thread, PyObject *so
         (void)guard_clear();
     }
     more->name = roast_str_of(here.endpoint);
+    if (more->wait_ns > 0)
+        more->waits[roast_bin(more->wait_ns, ROAST_WAIT_BINS_FIRST, ROAST_WAIT_BINS)]++;
     roast_ladder_endpoint_add(thread, more);
 }
 
@@ -178,13 +180,20 @@ static void add_bytes(roast_thread *thread, PyObject *source, uint64_t bytes)
     }
 }
 
-static uint64_t distance(PyObject *start, PyObject *stop)
+/* Adds a range: its bytes, and in the chunk's file whether it is a seek. */
+static void add_range(struct roast_endpoint *more, bool is_ours, PyObject *start,
+                      PyObject *stop)
 {
     uint64_t first = 0, last = 0;
 
-    return hook_whole(start, &first) && hook_whole(stop, &last) && last > first
-               ? last - first
-               : 0;
+    if (!hook_whole(start, &first) || !hook_whole(stop, &last) || last <= first)
+        return;
+    more->bytes += last - first;
+    more->sizes[roast_bin(last - first, ROAST_SIZE_BINS_FIRST, ROAST_SIZE_BINS)]++;
+    if (!is_ours)
+        return;
+    more->seeks += first != here.read_end;
+    here.read_end = last;
 }
 
 /* A call that may wait for bytes. Waiting for columns is the slice `fetch`; other waiting
@@ -214,11 +223,13 @@ static PyObject *request_one(struct hook *hook, roast_thread *thread, PyObject *
                              PyObject *kwargs)
 {
     PyObject *source = PyTuple_GetItem(args, 0);
-    uint64_t bytes = distance(PyTuple_GetItem(args, 1), PyTuple_GetItem(args, 2));
     struct roast_endpoint more = {.requests = 1, .ranges = 1};
 
+    add_range(&more, reading_is_ours(&here, source), PyTuple_GetItem(args, 1),
+              PyTuple_GetItem(args, 2));
     if (PyErr_Occurred()) /* Ctrl-C */
         return NULL;
+    uint64_t bytes = more.bytes;
     here.sources++;
     PyObject *result = await_bytes(hook, thread, args, kwargs, &more.wait_ns);
     here.sources--;
@@ -237,16 +248,15 @@ static PyObject *request_one(struct hook *hook, roast_thread *thread, PyObject *
     return hook_done(hook->state, result, "a request");
 }
 
-static uint64_t sum_ranges(PyObject *ranges)
+static void add_ranges(struct roast_endpoint *more, bool is_ours, PyObject *ranges)
 {
-    uint64_t bytes = 0;
-
+    more->ranges = (uint64_t)PyList_Size(ranges);
     for (Py_ssize_t i = 0; i < PyList_Size(ranges); i++) {
         PyObject *range = PyList_GetItem(ranges, i);
         if (PyTuple_Check(range) && PyTuple_Size(range) == 2)
-            bytes += distance(PyTuple_GetItem(range, 0), PyTuple_GetItem(range, 1));
+            add_range(more, is_ours, PyTuple_GetItem(range, 0),
+                      PyTuple_GetItem(range, 1));
     }
-    return bytes;
 }
 
 /* Calls the target; if it fails, the baskets will never arrive. */
@@ -266,12 +276,10 @@ static PyObject *request_many(struct hook *hook, roast_thread *thread, PyObject 
 {
     PyObject *source = PyTuple_GetItem(args, 0);
     PyObject *ranges = PyTuple_GetItem(args, 1);
-    struct roast_endpoint more = {
-        .requests = 1,
-        .ranges = (uint64_t)PyList_Size(ranges),
-        .bytes = sum_ranges(ranges),
-    };
+    bool is_ours = reading_is_ours(&here, source);
+    struct roast_endpoint more = {.requests = 1};
 
+    add_ranges(&more, is_ours, ranges);
     if (here.baskets != 0 && here.in_thread && more.ranges > 0) {
         here.awaited = more.ranges;
         roast_ladder_become(thread, here.baskets, ROAST_ITEM_fetch);
@@ -280,7 +288,7 @@ static PyObject *request_many(struct hook *hook, roast_thread *thread, PyObject 
         source_record(hook->state, thread, source, &more);
     if (PyErr_Occurred()) /* Ctrl-C */
         return NULL;
-    if (!reading_is_ours(&here, source))
+    if (!is_ours)
         roast_ladder_add(thread, ROAST_ITEM_foreign_bytes, more.bytes);
     here.sources++;
     PyObject *result = pass_for_baskets(hook, args, kwargs);

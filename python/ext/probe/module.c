@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "roast/environment.h"
 #include "roast/version.h"
 #include "support.h"
 #include "types.h"
@@ -240,6 +241,30 @@ static PyObject *codecs(PyObject *module, PyObject *unused)
     return dict;
 }
 
+static PyObject *describe(PyObject *module, PyObject *args)
+{
+    const char *key = NULL, *text = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ss", &key, &text))
+        return NULL;
+    roast_process_describe(roast_str_of(key), roast_str_of(text));
+    Py_RETURN_NONE;
+}
+
+static PyObject *environment(PyObject *module, PyObject *unused)
+{
+    const struct roast_environment_variable *variable;
+    PyObject *list = PyList_New(0);
+
+    (void)module;
+    (void)unused;
+    for (size_t i = 0; list && (variable = roast_environment_variable(i)); i++)
+        list = list_append(list, Py_BuildValue("sO", variable->name,
+                                               variable->is_site ? Py_True : Py_False));
+    return list;
+}
+
 static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS,
      "Change settings of the monitor in this process."},
@@ -282,6 +307,10 @@ static PyMethodDef functions[] = {
     {"ladder_setup", ladder_setup, METH_VARARGS,
      "Sets uproot's executor, describe_parquet and the cost of a hook call."},
     {"hooks", hooks, METH_NOARGS, "(number, name, where, what is lost) of every hook."},
+    {"describe", describe, METH_VARARGS,
+     "Adds a text to what is sent with the first chunk of this process."},
+    {"environment", environment, METH_NOARGS,
+     "The variables of the environment that a run keeps: (name, names a site)."},
     {"codecs", codecs, METH_NOARGS, "Numbers of codecs, by name."},
     {"gc_callback", gc_callback, METH_VARARGS, "For gc.callbacks."},
     {"hot_lines_begin", hot_lines_begin, METH_VARARGS,

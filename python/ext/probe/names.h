@@ -61,6 +61,7 @@
     NAME(sub_branches, "fBranches") \
     NAME(zip_bytes, "fZipBytes") \
     NAME(tot_bytes, "fTotBytes") \
+    NAME(write_basket, "fWriteBasket") \
     NAME(compress_setting, "fCompress") \
     NAME(key_bytes, "fKeylen") \
     NAME(object_bytes, "fObjlen") \

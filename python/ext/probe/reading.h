@@ -29,6 +29,7 @@ struct reading {
     uint64_t awaited;  /* ... number that has not arrived */
     bool in_thread;    /* ... this thread decompresses them */
     bool lost;         /* ... one of them will never arrive */
+    uint64_t read_end; /* where the last range of the chunk's file ended */
     PyObject *named;   /* owned: weak reference to the source whose name is below */
     char endpoint[ENDPOINT_BYTES];
     struct roast_file_facts facts;

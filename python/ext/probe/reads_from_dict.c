@@ -72,6 +72,7 @@ static int write_endpoints(struct record_parts *parts, PyObject *dict)
             .bytes = mapping_whole(row, "bytes", 1),
             .wait_ns = mapping_whole(row, "wait", 1e9),
             .errors = mapping_whole(row, "errors", 1),
+            .seeks = mapping_whole(row, "seeks", 1),
         };
         bound += ROAST_ENDPOINT_BOUND_BYTES + all[count].name.size_bytes;
         count += all[count].name.data != NULL;

@@ -19,7 +19,7 @@ NO_SCHEDULER = "only available on Dask"
 
 
 class LocalMetricsBackend(AbstractMetricsBackend):
-    """Samples this process and its descendants."""
+    """Samples this process and its descendants, and what the machine counts."""
 
     is_local = True
 
@@ -32,7 +32,7 @@ class LocalMetricsBackend(AbstractMetricsBackend):
         return True
 
     def sources(self) -> tuple[str, ...]:
-        return ("process",)
+        return ("process", "host")
 
     def cannot_know(self) -> dict[str, str]:
         return {"spans": NO_SPANS, "scheduler": NO_SCHEDULER}

@@ -35,6 +35,8 @@ WRAPPED_KEY = "__roastcoffea_frames__"
 ITEM, BEGIN, END = "item of a chunk", "begin of a chunk", "end of a chunk"
 HOOKS, SWITCH, PACKED = "hooks", "switch of a processor", "packed result"
 LINES = "hot lines"
+VERSIONS = "versions"
+PACKAGES = ("coffea", "uproot", "awkward")
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -256,6 +258,7 @@ class WorkFunction:
         self, attempt: Attempt, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Call:
         """Put the hooks in place, and set the switch of the processor."""
+        guarded(VERSIONS, _describe_process)
         if self.token.with_hooks:
             attempt.with_hooks = True
             guarded(HOOKS, hooks.arm, attempt, args, self.token.packs)
@@ -288,6 +291,22 @@ class WorkFunction:
                 note_line(spool, FILE_READS, f"{begun_ns} {ended_ns}\n")
         elif token.run_id in file_read_receivers:
             file_read_receivers[token.run_id](begun_ns, ended_ns)
+
+
+@functools.cache
+def _describe_process() -> None:
+    """Versions and site go with the first chunk of this process: packages that chunks
+    need are imported by now."""
+    _probe.describe("python", sys.version.split()[0])
+    for name in PACKAGES:
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            _probe.describe(name, version)
+    for name, is_site in _probe.environment():
+        if is_site and os.environ.get(name):
+            text = os.environ[name].encode(errors="replace").decode()
+            _probe.describe("site", text)
+            break
 
 
 def note_line(spool: str, name: str, line: str) -> None:

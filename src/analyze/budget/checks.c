@@ -72,6 +72,26 @@ static double budget_sum(const struct roast_summary_context *ctx)
     return sum;
 }
 
+/* Of processes, by the table `hosts`; where the versions on both sides are known. */
+static struct check check_versions(const struct roast_summary_context *ctx)
+{
+    const roast_table *hosts = ctx->summary->tables[ROAST_TABLE_hosts];
+    bool is_known = roast__notes_get(&ctx->run->notes, ROAST_NOTES_provenance,
+                                     roast_str_of("version.roastcoffea"))
+                        .data != NULL;
+    double all = 0, same = 0;
+
+    for (size_t row = 0; is_known && row < roast_table_rows(hosts); row++) {
+        double processes = roast_table_number(hosts, row, ROAST_COL_hosts_processes);
+        if (!roast_table_known(hosts, row, ROAST_COL_hosts_roastcoffea))
+            continue;
+        all += processes;
+        if (!roast_table_known(hosts, row, ROAST_COL_hosts_differs))
+            same += processes;
+    }
+    return (struct check){"versions", all > 0 ? same : NAN, all, "processes", 0};
+}
+
 void roast__summarize_checks(const struct roast_summary_context *ctx)
 {
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_checks);
@@ -85,6 +105,7 @@ void roast__summarize_checks(const struct roast_summary_context *ctx)
         {"budget_seconds", budget_sum(ctx),
          roast__summary_metric(ctx->summary, ROAST_METRIC_offered_thread_seconds),
          "threads offered", 0.01},
+        check_versions(ctx),
     };
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

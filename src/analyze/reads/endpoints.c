@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* endpoints.c - the storage endpoints that bytes came from, over all attempts.
+/* endpoints.c - the storage endpoints that bytes came from, over all attempts, and the
+ * sizes of what was read there.
  *
- * Failed and repeated attempts used the same storage, so they count too. */
+ * Failed and repeated attempts used the same storage, so they count too. Sizes and waits
+ * are known in bins of powers of two, so that quantiles of them are estimates. */
 #include <stdlib.h>
 
 #include "analyze/formulas.h"
@@ -17,7 +19,25 @@ struct endpoint_sums {
     double bytes;
     double wait_ns;
     double errors;
+    double seeks;
+    double sizes[ROAST_SIZE_BINS];
+    double waits[ROAST_WAIT_BINS];
 };
+
+static void add_endpoint(struct endpoint_sums *sums, const struct roast_endpoint *more)
+{
+    sums->name = more->name;
+    sums->requests += (double)more->requests;
+    sums->ranges += (double)more->ranges;
+    sums->bytes += (double)more->bytes;
+    sums->wait_ns += (double)more->wait_ns;
+    sums->errors += (double)more->errors;
+    sums->seeks += (double)more->seeks;
+    for (int i = 0; i < ROAST_SIZE_BINS; i++)
+        sums->sizes[i] += more->sizes[i];
+    for (int i = 0; i < ROAST_WAIT_BINS; i++)
+        sums->waits[i] += more->waits[i];
+}
 
 /* False when out of memory. */
 static bool add_record(struct roast_key_table *names, struct roast_str blob)
@@ -34,13 +54,7 @@ static bool add_record(struct roast_key_table *names, struct roast_str blob)
         done = number >= 0;
         if (!done)
             break;
-        struct endpoint_sums *sums = (struct endpoint_sums *)names->values + number;
-        sums->name = read[i].name;
-        sums->requests += (double)read[i].requests;
-        sums->ranges += (double)read[i].ranges;
-        sums->bytes += (double)read[i].bytes;
-        sums->wait_ns += (double)read[i].wait_ns;
-        sums->errors += (double)read[i].errors;
+        add_endpoint((struct endpoint_sums *)names->values + number, &read[i]);
     }
     roast__free(read);
     return done;
@@ -55,9 +69,69 @@ static int by_bytes(const void *a, const void *b)
     return roast__str_compare(left->name, right->name);
 }
 
+/* What this share of the values is below; in their bin they are spread evenly over powers
+ * of two. NaN without values. */
+static double quantile(const double *bins, int count, int first, double share)
+{
+    double all = 0, below = 0;
+
+    for (int i = 0; i < count; i++)
+        all += bins[i];
+    for (int i = 0; i < count; i++) {
+        if (bins[i] > 0 && below + bins[i] >= share * all)
+            return exp2(first + i + (share * all - below) / bins[i]);
+        below += bins[i];
+    }
+    return NAN;
+}
+
+static double wait_quantile(const struct endpoint_sums *sums, double share)
+{
+    return quantile(sums->waits, ROAST_WAIT_BINS, ROAST_WAIT_BINS_FIRST, share) / 1e9;
+}
+
+#define AT(name) ROAST_COL_endpoints_##name
+
+static void put_endpoint(roast_table *table, const struct endpoint_sums *sums)
+{
+    roast__table_row(table);
+    roast__fill_text(table, AT(endpoint), sums->name);
+    roast__fill_sum(table, AT(requests), sums->requests);
+    roast__fill_sum(table, AT(ranges), sums->ranges);
+    roast__fill_sum(table, AT(bytes), sums->bytes);
+    roast__fill_number(table, AT(mean_request_bytes), sums->bytes / sums->requests);
+    roast__fill_number(table, AT(wait_seconds), sums->wait_ns / 1e9);
+    roast__fill_sum(table, AT(errors), sums->errors);
+    if (sums->seeks > 0) /* else of records without it */
+        roast__fill_sum(table, AT(seeks), sums->seeks);
+    if (sums->wait_ns > 0)
+        roast__fill_number(table, AT(rate), sums->bytes / (sums->wait_ns / 1e9));
+    roast__fill_number(table, AT(latency_p50), wait_quantile(sums, 0.5));
+    roast__fill_number(table, AT(latency_p99), wait_quantile(sums, 0.99));
+}
+
+#undef AT
+#define AT(name) ROAST_COL_read_sizes_##name
+
+static void put_sizes(roast_table *table, const struct endpoint_sums *sums)
+{
+    for (int i = 0; i < ROAST_SIZE_BINS; i++) {
+        int64_t from = INT64_C(1) << (ROAST_SIZE_BINS_FIRST + i);
+        if (sums->sizes[i] == 0)
+            continue;
+        roast__table_row(table);
+        roast__fill_text(table, AT(endpoint), sums->name);
+        roast__fill_int(table, AT(from_bytes), i > 0 ? from : 0);
+        if (i + 1 < ROAST_SIZE_BINS)
+            roast__fill_int(table, AT(below_bytes), 2 * from);
+        roast__fill_sum(table, AT(ranges), sums->sizes[i]);
+    }
+}
+
 void roast__summarize_endpoints(const struct roast_summary_context *ctx)
 {
     roast_table *table = roast__summary_open(ctx->summary, ROAST_TABLE_endpoints);
+    roast_table *sizes = roast__summary_open(ctx->summary, ROAST_TABLE_read_sizes);
     struct roast_record_iter iter = {
         .ctx = ctx, .fields = ROAST_FIELD_BIT(endpoints), .roles = ROAST_ROLES_ALL};
     struct roast_key_table names = {.value_bytes = sizeof(struct endpoint_sums)};
@@ -70,16 +144,8 @@ void roast__summarize_endpoints(const struct roast_summary_context *ctx)
     for (size_t i = 0; i < names.count; i++) {
         const struct endpoint_sums *sums =
             (const struct endpoint_sums *)names.values + i;
-        roast__table_row(table);
-        roast__fill_text(table, ROAST_COL_endpoints_endpoint, sums->name);
-        roast__fill_sum(table, ROAST_COL_endpoints_requests, sums->requests);
-        roast__fill_sum(table, ROAST_COL_endpoints_ranges, sums->ranges);
-        roast__fill_sum(table, ROAST_COL_endpoints_bytes, sums->bytes);
-        roast__fill_number(table, ROAST_COL_endpoints_mean_request_bytes,
-                           sums->bytes / sums->requests);
-        roast__fill_number(table, ROAST_COL_endpoints_wait_seconds,
-                           sums->wait_ns / 1e9);
-        roast__fill_sum(table, ROAST_COL_endpoints_errors, sums->errors);
+        put_endpoint(table, sums);
+        put_sizes(sizes, sums);
     }
     roast__key_table_release(&names);
 }

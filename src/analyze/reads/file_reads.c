@@ -119,6 +119,20 @@ static void merge_facts(struct roast_file_read *file,
     }
 }
 
+/* Only ranges of the chunk's file count as seeks. */
+static void add_seeks(struct roast_file_read *file, const roast_record *rec)
+{
+    enum { MOST_ENDPOINTS = 16 };
+    struct roast_endpoint all[MOST_ENDPOINTS];
+    int64_t count = 0;
+
+    if (roast_record_has(rec, ROAST_FIELD_endpoints))
+        count = roast_endpoints_read(all, MOST_ENDPOINTS,
+                                     rec->values[ROAST_FIELD_endpoints].str, NULL);
+    for (int64_t i = 0; i < count && i < MOST_ENDPOINTS; i++)
+        file->seeks += (double)all[i].seeks;
+}
+
 static int by_file_and_name(const void *a, const void *b)
 {
     const struct roast_file_branch *left = a, *right = b;
@@ -152,6 +166,7 @@ bool roast__file_reads_find(struct roast_file_reads *reads,
         if (!roast__record_iter_branches(&iter, &list))
             continue;
         own->has_reads = true;
+        add_seeks(own, &iter.rec);
         own->has_bytes |= roast__record_iter_has_bytes(&iter);
         done = add_branches(&search, (uint32_t)file, &list);
     }

@@ -27,6 +27,7 @@ struct roast_file_read {
     bool has_reads; /* some chunk recorded its reads; the fields below are valid then */
     bool has_bytes;
     double requested_bytes;
+    double seeks; /* 0: not known */
     size_t first_branch;
     size_t branch_count;
 };

@@ -170,6 +170,8 @@ void roast__summarize_files(const struct roast_summary_context *ctx)
         roast__fill_number(table, AT(bytes_read_percent), share.bytes_percent);
         if (file->has_bytes || file->requested_bytes > 0)
             roast__fill_sum(table, AT(bytes_requested), file->requested_bytes);
+        if (file->seeks > 0)
+            roast__fill_sum(table, AT(seeks), file->seeks);
         put_names(table, AT(accessed_branches), own, file->branch_count,
                   roast_flags_accessed);
         put_names(table, AT(offset_branches), own, file->branch_count,
@@ -215,6 +217,15 @@ static void put_branches(const struct roast_table_job *job,
         roast__fill_count(job->to, AT(compressed_bytes), all[i].file_bytes);
         roast__fill_count(job->to, AT(uncompressed_bytes),
                           all[i].file_uncompressed_bytes);
+        if (all[i].baskets == 0)
+            continue;
+        double baskets = (double)all[i].baskets;
+        roast__fill_count(job->to, AT(baskets), all[i].baskets);
+        roast__fill_number(job->to, AT(basket_bytes),
+                           (double)all[i].file_bytes / baskets);
+        if (file->has_facts && file->facts.entries > 0)
+            roast__fill_number(job->to, AT(basket_entries),
+                               (double)file->facts.entries / baskets);
     }
     roast__free(all);
 }

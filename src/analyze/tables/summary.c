@@ -37,9 +37,10 @@ static void put_reads(roast_table *to, const roast_table *from, size_t row)
 {
     static const int columns[][2] = {
 #define COPY(name) {AT(name), ROAST_COL_file_read_metrics_##name}
-        COPY(branches_read),      COPY(branches_read_percent), COPY(bytes_read),
-        COPY(bytes_read_percent), COPY(bytes_requested),       COPY(accessed_branches),
-        COPY(offset_branches),
+        COPY(branches_read),   COPY(branches_read_percent),
+        COPY(bytes_read),      COPY(bytes_read_percent),
+        COPY(bytes_requested), COPY(accessed_branches),
+        COPY(offset_branches), COPY(seeks),
 #undef COPY
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worker_samples.c - memory, CPU, disk and network of the workers.
  *
- * Four series of a worker are read side by side, in blocks. CPU utilization is relative
+ * The series of a worker are read side by side, in blocks. CPU utilization is relative
  * to the threads that the worker reports, else to an equal share of the threads offered
  * at that time. The peak of memory is that of samples and of records. */
 #include "analyze/budget/worker_match.h"
@@ -17,6 +17,7 @@ struct sample_sums {
     double memory_sum;
     struct roast_moments memory_percent;
     struct roast_moments cpu_percent;
+    struct roast_moments unmanaged_bytes;
     struct roast_moments weighted_bytes; /* one value per worker */
     uint64_t without_limit;
     uint64_t processes; /* among which the offered threads are shared */
@@ -66,13 +67,12 @@ static double threads_at(const struct roast_run *run, int64_t time_ns, double co
 
 /* ---- one worker ------------------------------------------------------------------ */
 
-enum { MEMORY, LIMIT, CPU, CORES, SERIES_READ };
+enum { MEMORY, LIMIT, CPU, CORES, NBYTES, SPILLED, SERIES_READ };
 
 static const enum roast_series read_series[SERIES_READ] = {
-    [MEMORY] = ROAST_SERIES_memory,
-    [LIMIT] = ROAST_SERIES_memory_limit,
-    [CPU] = ROAST_SERIES_cpu,
-    [CORES] = ROAST_SERIES_cores,
+    [MEMORY] = ROAST_SERIES_memory, [LIMIT] = ROAST_SERIES_memory_limit,
+    [CPU] = ROAST_SERIES_cpu,       [CORES] = ROAST_SERIES_cores,
+    [NBYTES] = ROAST_SERIES_nbytes, [SPILLED] = ROAST_SERIES_spilled_memory,
 };
 
 /* Some samples of a worker. */
@@ -84,6 +84,7 @@ struct block {
     double values[SERIES_READ][ROAST_SERIES_BLOCK]; /* NaN: not known */
     double percent[ROAST_SERIES_BLOCK];             /* memory of its limit */
     double busy[ROAST_SERIES_BLOCK];                /* CPU percent of a thread */
+    double unmanaged[ROAST_SERIES_BLOCK];           /* bytes */
 };
 
 static bool read_block(struct block *block)
@@ -174,6 +175,10 @@ static double add_worker(struct sample_sums *sums, const struct roast_run *run,
             block->busy[i] = block->values[CPU][i] / threads_at(run, block->times_ns[i],
                                                                 block->values[CORES][i],
                                                                 sums->processes);
+        for (size_t i = 0; block->reads[NBYTES] && i < block->count; i++)
+            block->unmanaged[i] = roast__unmanaged_bytes(block->values[MEMORY][i],
+                                                         block->values[NBYTES][i],
+                                                         block->values[SPILLED][i]);
         add_memory(&own, block);
         find_peak(sums, worker, &own, block);
         limited = limited || is_limited(block);
@@ -181,6 +186,8 @@ static double add_worker(struct sample_sums *sums, const struct roast_run *run,
             roast__moments_add(&sums->memory_percent, block->percent, block->count);
         if (block->reads[CPU])
             roast__moments_add(&sums->cpu_percent, block->busy, block->count);
+        if (block->reads[NBYTES])
+            roast__moments_add(&sums->unmanaged_bytes, block->unmanaged, block->count);
     }
     /* Weighted by time; the plain mean if no time passed between samples. */
     double weighted =
@@ -267,6 +274,12 @@ static void set_metrics(const struct roast_summary_context *ctx,
                            memory->min);
         roast__context_set(ctx, ROAST_METRIC_memory_utilization_max_percent,
                            memory->max);
+    }
+    if (sums->unmanaged_bytes.count > 0) {
+        roast__context_set(ctx, ROAST_METRIC_unmanaged_memory_avg_bytes,
+                           roast__moments_mean(&sums->unmanaged_bytes));
+        roast__context_set(ctx, ROAST_METRIC_unmanaged_memory_max_bytes,
+                           sums->unmanaged_bytes.max);
     }
     if (sums->cpu_percent.count > 0) {
         roast__context_set(ctx, ROAST_METRIC_cpu_utilization_avg_percent,

@@ -30,6 +30,13 @@ static _Atomic uint32_t sequence;
 static atomic_bool described;
 static unsigned char name_key[ROAST_NAME_KEY_BYTES];
 
+/* Facts that the program added; an entry below the count never changes. */
+static struct {
+    char key[16];
+    char text[64];
+} described_as[ROAST_MAX_PROCESS_TEXTS];
+static atomic_size_t described_count;
+
 static bool read_random(void *out, size_t size)
 {
     int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
@@ -137,9 +144,33 @@ bool roast__process_claims_first(void)
            !atomic_exchange(&described, true);
 }
 
+static void keep_text(char *out, size_t out_bytes, struct roast_str text)
+{
+    text = roast_str_cut(text, out_bytes - 1);
+    memcpy(out, text.data, text.size_bytes);
+    out[text.size_bytes] = '\0';
+}
+
+void roast_process_describe(struct roast_str key, struct roast_str text)
+{
+    size_t count = atomic_load(&described_count);
+
+    if (count == ROAST_MAX_PROCESS_TEXTS)
+        return;
+    keep_text(described_as[count].key, sizeof(described_as[count].key), key);
+    keep_text(described_as[count].text, sizeof(described_as[count].text), text);
+    atomic_store(&described_count, count + 1);
+}
+
 void roast__process_put_facts(struct roast_values *out)
 {
+    size_t count = atomic_load(&described_count);
+
     roast_values_put_key(out, roast_str_of("roast_version"));
     roast_values_put_text(out, roast_str_of(ROAST_VERSION));
+    for (size_t i = 0; i < count; i++) {
+        roast_values_put_key(out, roast_str_of(described_as[i].key));
+        roast_values_put_text(out, roast_str_of(described_as[i].text));
+    }
     roast__host_put_facts(out);
 }

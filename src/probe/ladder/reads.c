@@ -87,6 +87,11 @@ void roast_ladder_endpoint_add(roast_thread *thread, const struct roast_endpoint
     sum->bytes += more->bytes;
     sum->wait_ns += more->wait_ns;
     sum->errors += more->errors;
+    sum->seeks += more->seeks;
+    for (int i = 0; i < ROAST_SIZE_BINS; i++)
+        sum->sizes[i] += more->sizes[i];
+    for (int i = 0; i < ROAST_WAIT_BINS; i++)
+        sum->waits[i] += more->waits[i];
 }
 
 /* Later calls may add facts of the same file; its branches are passed once. */

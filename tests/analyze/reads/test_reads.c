@@ -229,11 +229,19 @@ static void test_damaged_blobs_are_ignored(void **state)
 static void test_endpoints_of_failed_attempts_count_too(void **state)
 {
     struct roast_endpoint one[] = {
-        {roast_str_of("root://a"), 2, 10, 1000, 500000000, 0},
-        {roast_str_of("/data/b"), 1, 1, 5000, 0, 0}};
-    struct roast_endpoint bad[] = {
-        {roast_str_of("root://a"), 1, 1, 200, 9000000000, 1}};
-    struct roast_endpoint none[] = {{roast_str_of("root://c"), 0, 0, 0, 0, 3}};
+        {.name = roast_str_of("root://a"),
+         .requests = 2,
+         .ranges = 10,
+         .bytes = 1000,
+         .wait_ns = 500000000},
+        {.name = roast_str_of("/data/b"), .requests = 1, .ranges = 1, .bytes = 5000}};
+    struct roast_endpoint bad[] = {{.name = roast_str_of("root://a"),
+                                    .requests = 1,
+                                    .ranges = 1,
+                                    .bytes = 200,
+                                    .wait_ns = 9000000000,
+                                    .errors = 1}};
+    struct roast_endpoint none[] = {{.name = roast_str_of("root://c"), .errors = 3}};
     roast_run *run = run_new();
 
     (void)state;
@@ -263,6 +271,54 @@ static void test_endpoints_of_failed_attempts_count_too(void **state)
     roast_run_free(run);
 }
 
+/* 99 waits of 2^20 to 2^21 ns and one of 2^30 to 2^31 ns; ranges of 64 and 128 bytes and
+ * of a GiB, in two chunks of a file. */
+static void test_sizes_and_waits_have_bins(void **state)
+{
+    struct roast_endpoint ends[] = {{.name = roast_str_of("root://a"),
+                                     .requests = 99,
+                                     .ranges = 12,
+                                     .bytes = 4000000,
+                                     .wait_ns = 1000000000,
+                                     .seeks = 5,
+                                     .sizes = {[0] = 8, [1] = 4},
+                                     .waits = {[8] = 99}},
+                                    {.name = roast_str_of("root://a"),
+                                     .requests = 1,
+                                     .ranges = 1,
+                                     .wait_ns = 1000000000,
+                                     .seeks = 1,
+                                     .sizes = {[ROAST_SIZE_BINS - 1] = 1},
+                                     .waits = {[18] = 1}}};
+    roast_run *run = run_new();
+
+    (void)state;
+    for (uint64_t i = 0; i < COUNT_OF(ends); i++)
+        add_frame(run, (struct frame){.first = i,
+                                      .stop = i + 1,
+                                      .endpoints = endpoints_blob(&ends[i], 1),
+                                      .file_facts = facts_blob(&ttree),
+                                      .branches = branches_blob(NULL, 0)});
+    roast_summary *summary = summary_of(run);
+    assert_near(number_at(summary, "per_endpoint", 0, "seeks"), 6);
+    assert_near(number_at(summary, "per_endpoint", 0, "rate"), 2e6);
+    assert_near(number_at(summary, "per_endpoint", 0, "latency_p50"),
+                exp2(20 + 50.0 / 99) / 1e9);
+    assert_near(number_at(summary, "per_endpoint", 0, "latency_p99"), exp2(21) / 1e9);
+    assert_int_equal(rows_of(summary, "read_sizes"), 3);
+    assert_str_is(text_at(summary, "read_sizes", 0, "endpoint"), "root://a");
+    assert_near(number_at(summary, "read_sizes", 0, "from_bytes"), 0);
+    assert_near(number_at(summary, "read_sizes", 0, "below_bytes"), 128);
+    assert_near(number_at(summary, "read_sizes", 0, "ranges"), 8);
+    assert_near(number_at(summary, "read_sizes", 1, "from_bytes"), 128);
+    assert_near(number_at(summary, "read_sizes", 2, "from_bytes"), 1 << 29);
+    assert_int_equal(cell_at(summary, "read_sizes", 2, "below_bytes").type,
+                     ROAST_CELL_ABSENT);
+    assert_near(number_at(summary, "file_read_metrics", 0, "seeks"), 6);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* ---- out of memory --------------------------------------------------------------- */
 
 /* True when the n-th allocation failed. */
@@ -282,7 +338,12 @@ static bool try_summary(roast_run *run, size_t n, bool from_then_on, size_t befo
 
 static void test_out_of_memory_anywhere(void **state)
 {
-    struct roast_endpoint place = {roast_str_of("root://a"), 1, 1, 200, 9, 1};
+    struct roast_endpoint place = {.name = roast_str_of("root://a"),
+                                   .requests = 1,
+                                   .ranges = 1,
+                                   .bytes = 200,
+                                   .wait_ns = 9,
+                                   .errors = 1};
     struct roast_ladder ladder = {0};
     roast_run *run = reading_run();
 
@@ -321,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_branches_without_costs_are_unknown),
         cmocka_unit_test(test_damaged_blobs_are_ignored),
         cmocka_unit_test(test_endpoints_of_failed_attempts_count_too),
+        cmocka_unit_test(test_sizes_and_waits_have_bins),
         cmocka_unit_test(test_out_of_memory_anywhere),
     };
     test_heap_install();

@@ -301,6 +301,7 @@ static void test_all_branches_of_files(void **state)
     roast_run *run = run_new();
 
     (void)state;
+    all[1].baskets = 10;
     for (uint64_t i = 0; i < 3; i++)
         add_frame(run, (struct frame){.file = "a.root",
                                       .first = i,
@@ -314,6 +315,12 @@ static void test_all_branches_of_files(void **state)
     assert_str_is(text_in(table, "file", row), "a.root");
     assert_near(number_in(table, "compressed_bytes", row), 20);
     assert_near(number_in(table, "uncompressed_bytes", row), 40);
+    assert_near(number_in(table, "baskets", row), 10);
+    assert_near(number_in(table, "basket_bytes", row), 2);
+    assert_near(number_in(table, "basket_entries", row), 20);
+    int64_t baskets;
+    assert_false(roast_table_int(&baskets, table, row_with(table, "branch", "Jet_pt"),
+                                 ROAST_COL_file_branches_baskets));
     roast_table_free(table);
     roast_run_free(run);
 }

@@ -112,6 +112,11 @@ static void what_a_command_cannot_have_has_its_reason(void **state)
     assert_string_equal(assert_absent(summary, command_peak_processes),
                         "it ended before a sample");
     assert_string_equal(assert_absent(summary, oom_kills),
+                        "the control group and the network were not read");
+    roast_summary_free(summary);
+    roast_run_set_fact(run, ROAST_FACT_network_sent_bytes, 1);
+    summary = summary_of(run);
+    assert_string_equal(assert_absent(summary, oom_kills),
                         "no control group counts them");
     roast_summary_free(summary);
     roast_run_free(run);
@@ -128,7 +133,11 @@ static void other_runs_have_none_of_it(void **state)
     roast_summary *summary = summary_of(run);
     assert_string_equal(assert_absent(summary, command_cpu_seconds), reason);
     assert_string_equal(assert_absent(summary, command_cores_busy), reason);
-    assert_string_equal(assert_absent(summary, network_sent_bytes), reason);
+    roast_summary_free(summary);
+    roast_run_set_fact(run, ROAST_FACT_oom_kills, 2); /* of any run */
+    summary = summary_of(run);
+    assert_metric(summary, oom_kills, 2);
+    assert_string_equal(assert_absent(summary, command_exit_code), reason);
     roast_summary_free(summary);
     roast_run_free(run);
 }

@@ -199,6 +199,27 @@ static void test_network_counts_once_per_machine(void **state)
     roast_run_free(run);
 }
 
+static void test_results_are_not_unmanaged_memory(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        roast_sample sample = {.worker = roast_str_of("tcp://a:1"),
+                               .time_ns = RUN_EPOCH_NS + NS(i)};
+        roast_sample_set(&sample, ROAST_SERIES_memory, 1000);
+        roast_sample_set(&sample, ROAST_SERIES_nbytes, i == 0 ? 700 : 400);
+        roast_sample_set(&sample, ROAST_SERIES_spilled_memory, 300);
+        assert_int_equal(roast_run_add_sample(run, &sample, NULL), ROAST_OK);
+    }
+    add_sample(run, "tcp://b:1", 0, ROAST_SERIES_memory, 5e6);
+    roast_summary *summary = summary_of(run);
+    assert_metric(summary, unmanaged_memory_avg_bytes, 750);
+    assert_metric(summary, unmanaged_memory_max_bytes, 900);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* A sample speaks for the time since the one before it. */
 static void test_sweep_adds_workers_at_one_time(void **state)
 {
@@ -397,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_only_processes_that_ran_attempts_are_workers),
         cmocka_unit_test(test_memory_against_its_limit),
         cmocka_unit_test(test_network_counts_once_per_machine),
+        cmocka_unit_test(test_results_are_not_unmanaged_memory),
         cmocka_unit_test(test_sweep_adds_workers_at_one_time),
         cmocka_unit_test(test_sweep_of_one_time_and_of_a_clock_set_back),
         cmocka_unit_test(test_sampled_workers_have_rows),

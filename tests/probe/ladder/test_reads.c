@@ -221,7 +221,14 @@ static void branches_beyond_the_cap_are_counted(void **state)
 static void what_is_read_from_an_endpoint_is_added_up(void **state)
 {
     char name[] = "root://host";
-    struct roast_endpoint more = {str_from(name, 11), 1, 5, 1000, 70, 0};
+    struct roast_endpoint more = {.name = str_from(name, 11),
+                                  .requests = 1,
+                                  .ranges = 5,
+                                  .bytes = 1000,
+                                  .wait_ns = 70,
+                                  .seeks = 4,
+                                  .sizes = {[2] = 5},
+                                  .waits = {1}};
     struct roast_endpoint sent[MOST_ENDPOINTS];
     roast_thread *thread = begin_armed(0);
     (void)state;
@@ -239,6 +246,9 @@ static void what_is_read_from_an_endpoint_is_added_up(void **state)
     assert_int_equal(sent[0].bytes, 2000);
     assert_int_equal(sent[0].wait_ns, 140);
     assert_int_equal(sent[0].errors, 1);
+    assert_int_equal(sent[0].seeks, 8);
+    assert_int_equal(sent[0].sizes[2], 10);
+    assert_int_equal(sent[0].waits[0], 2);
     assert_str_is(sent[1].name, "root://most");
     assert_int_equal(sent[1].requests, 1);
 }
