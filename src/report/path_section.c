@@ -45,8 +45,8 @@ static double sum_of(const roast_table *path, enum roast_term term, double *coun
     for (size_t row = 0; row < roast_table_rows(path); row++) {
         if (term == ROAST_TERM_path_waits) {
             seconds += roast_table_number(path, row, ROAST_COL_critical_path_waited);
-        } else if (term_of(roast__cell_text(path, row,
-                                            ROAST_COL_critical_path_part)) == term) {
+        } else if (term_of(roast__cell_text(path, row, ROAST_COL_critical_path_part)) ==
+                   term) {
             seconds += roast_table_number(path, row, ROAST_COL_critical_path_seconds);
             *count += roast_table_number(path, row, ROAST_COL_critical_path_count);
         }

@@ -33,12 +33,12 @@ struct step {
 
 struct critical_path {
     const struct roast_summary_context *ctx;
-    struct roast_keyed *by_stop; /* owned; jobs that took time */
-    size_t left;                 /* of them; the others ended later */
-    size_t interval;             /* of the phases: the one before `time_ns` */
-    int64_t time_ns;             /* the path is known from here to the end */
-    const struct roast_job *next; /* began then, after a wait; NULL: no job */
-    int64_t *waited_ns;           /* of its step */
+    struct roast_keyed *by_stop;   /* owned; jobs that took time */
+    size_t left;                   /* of them; the others ended later */
+    size_t interval;               /* of the phases: the one before `time_ns` */
+    int64_t time_ns;               /* the path is known from here to the end */
+    const struct roast_job *next;  /* began then, after a wait; NULL: no job */
+    int64_t *waited_ns;            /* of its step */
     struct step steps[MOST_STEPS]; /* the last one first */
     size_t step_count;
     struct step earlier[PARTS]; /* all steps before these, by part */
@@ -217,10 +217,9 @@ static void put_job(const struct critical_path *path, roast_table *table,
         roast__fill_worker(table, ROAST_COL_critical_path_worker, ctx,
                            (size_t)ctx->run->attempts.process[row]);
     } else if (session >= 0) {
-        roast__fill_text(
-            table, ROAST_COL_critical_path_worker,
-            roast__context_text(ctx,
-                                ctx->run->scheduler.sessions.items[session].worker));
+        roast__fill_text(table, ROAST_COL_critical_path_worker,
+                         roast__context_text(
+                             ctx, ctx->run->scheduler.sessions.items[session].worker));
     }
 }
 

@@ -381,8 +381,7 @@ static bool has_left(const struct roast_schedule_model *model,
                      const struct window *window,
                      const struct roast_schedule_change *change)
 {
-    int64_t left_ns =
-        model->ctx->budget->schedule.shifts[model->slots[0].item].to_ns;
+    int64_t left_ns = model->ctx->budget->schedule.shifts[model->slots[0].item].to_ns;
 
     return model->slots[0].key >= left_ns &&
            (change->threads == 0 || left_ns < window->to_ns);

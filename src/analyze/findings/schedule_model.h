@@ -19,7 +19,8 @@ struct roast_schedule_change {
     double longest_s;      /* no chunk takes longer; 0: no limit */
     size_t first_row;      /* the chunk of this attempt + 1 starts first; 0: none */
     int32_t first_dataset; /* those of this dataset (a string) + 1; 0: none */
-    double threads;        /* so many times as many, at most ROAST_MOST_TIMES; 0: as they were */
+    double
+        threads; /* so many times as many, at most ROAST_MOST_TIMES; 0: as they were */
 };
 
 enum { ROAST_MOST_TIMES = 2 };

@@ -69,9 +69,9 @@ static roast_run *run_in_a_pool(void)
 
 static void test_chunks_of_a_slot_follow_each_other(void **state)
 {
-    static const struct part parts[] = {
-        {"before", 0, 0, 1}, {"preprocess", 1, 0, 1}, {"chunk", 3, 1, 2},
-        {"chunk", 5.5, 0.5, 2.5}, {"merge", 8, 0, 1}, {"after", 9, 0, 1}};
+    static const struct part parts[] = {{"before", 0, 0, 1}, {"preprocess", 1, 0, 1},
+                                        {"chunk", 3, 1, 2},  {"chunk", 5.5, 0.5, 2.5},
+                                        {"merge", 8, 0, 1},  {"after", 9, 0, 1}};
     roast_run *run = run_in_a_pool();
 
     (void)state;
