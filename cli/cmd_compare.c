@@ -200,7 +200,7 @@ static const struct option options[] = {
     FORMAT_OPTION("text|json"),
     {"fail-over", 'x', "PERCENT", "exit 1 if B is worse by that, 5: not known"},
     {"measure", 'm', "NAME", "measure to use; CPU per chunk if not given"},
-    {"max", 0, "METRIC=VALUE", "exit 1 if B has more, 5: not known; may be repeated"},
+    {"max", 0, "METRIC=VALUE", "exit 1 if B has more, 5: not known"},
     {0},
 };
 

@@ -66,6 +66,7 @@ class Run:
     hot_lines = TableOf()
     timeline = TableOf()
     file_branches = TableOf()
+    critical_path = TableOf()
 
     def __init__(
         self,

@@ -10,9 +10,9 @@ import pytest
 import roastcoffea
 
 TABLES = """
-    activities branches calls chunk_branches chunk_sections chunks datasets endpoints
-    failures file_branches files findings hot_lines losses sections tasks timeline
-    workers
+    activities branches calls chunk_branches chunk_sections chunks critical_path
+    datasets endpoints failures file_branches files findings hot_lines losses sections
+    tasks timeline workers
 """.split()
 ADDITIONS = """
     extract_metrics_from_output record_chunk_metrics record_section_metrics

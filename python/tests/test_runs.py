@@ -25,6 +25,7 @@ TABLES = (
     *("chunks", "tasks", "sections", "branches", "files", "datasets", "workers"),
     *("endpoints", "failures", "findings", "losses", "chunk_sections"),
     *("chunk_branches", "activities", "hot_lines", "timeline", "file_branches"),
+    "critical_path",
 )
 
 

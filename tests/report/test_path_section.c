@@ -28,8 +28,8 @@ static void test_what_set_the_wall_time(void **state)
         "  44.1 s chunks (11) | 750 ms waiting | 3.00 s merging | 3.00 s your script\n"
         "  3.00 s other\n"
         "\nOTHER NUMBERS OF WORKERS\n"
-        "  4 instead of 8 workers: at most 62.0 s, 3.00 % longer; 48.5 % fewer\n"
-        "    core-hours\n"
+        "  4 instead of 8 workers: at most 62.0 s, 3.00 % longer; 48.5 % fewer "
+        "core-hours\n"
         "  16 instead of 8 workers: at least 51.2 s, 15.0 % shorter, if storage and\n"
         "    network are as fast for all of them; 70.0 % more core-hours\n";
     struct roast_metric_values values = {.known = {false}};
