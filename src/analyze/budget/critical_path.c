@@ -3,10 +3,10 @@
  *
  * It is followed from the end of the run to its start. A job waited for the one that
  * ended last before it on the same worker or slot, a retry for the attempt before it if
- * that ended later, a merge for the last job of any thread before it was sent, and the
- * first job of a thread for the phase before. What the client did between jobs is on the
- * path. Each wait is in the row of the job that waited, so the seconds of all rows add up
- * to the wall time. */
+ * that ended later, a merge, and the first job of a worker, for the last one of all
+ * threads before it was sent, and the first jobs of a phase for the phase before. What the
+ * client did between jobs is on the path. Each wait is in the row of the job that waited,
+ * so the seconds of all rows add up to the wall time. */
 #include "analyze/budget/budget.h"
 #include "analyze/formulas.h"
 #include "analyze/recorded.h"
@@ -143,31 +143,49 @@ static bool are_attempts(const struct critical_path *path, const struct roast_jo
     return same;
 }
 
-/* The job before the known part of the path; NULL: none. Jobs that ended at any later
- * time are passed only once: the path has no two jobs at a time. */
-static const struct roast_job *job_before(struct critical_path *path)
+/* The last job that began before the known part of the path and ended in [since, until];
+ * NULL: none. Jobs that ended later than that part begins are never looked at again. */
+static const struct roast_job *find_before(struct critical_path *path, bool any_thread,
+                                           int64_t since_ns, int64_t until_ns)
 {
     const struct roast_schedule *schedule = &path->ctx->budget->schedule;
     const struct roast_job *next = path->next;
-    bool any_thread = !next || next->kind == ROAST_SLICE_reduce;
-    int64_t until_ns = roast__sat_add(path->time_ns, clock_ns), sent_ns = until_ns;
-    int64_t since_ns = any_thread ? INT64_MIN : wait_begin(path);
+    int64_t latest_ns = roast__sat_add(path->time_ns, clock_ns);
 
-    if (next && any_thread)
-        sent_ns = roast__sat_add(next->assigned_ns, clock_ns);
-    while (path->left > 0 && path->by_stop[path->left - 1].key > until_ns)
+    until_ns = roast__sat_add(until_ns, clock_ns);
+    while (path->left > 0 && path->by_stop[path->left - 1].key > latest_ns)
         path->left--;
     for (size_t i = path->left; i-- > 0;) {
         const struct roast_job *job = &schedule->jobs[path->by_stop[i].item];
         if (job->stop_ns < since_ns)
             break;
-        if (job->start_ns >= path->time_ns || job->stop_ns > sent_ns)
+        if (job->start_ns >= path->time_ns || job->stop_ns > until_ns)
             continue;
         if (any_thread ? job->kind != ROAST_SLICE_foreign
                        : job->shift == next->shift || are_attempts(path, job, next))
             return job;
     }
     return NULL;
+}
+
+/* The job that the next one waited for; NULL: none. */
+static const struct roast_job *job_before(struct critical_path *path)
+{
+    const struct roast_schedule *schedule = &path->ctx->budget->schedule;
+    const struct roast_job *next = path->next, *found = NULL;
+
+    if (!next)
+        return find_before(path, true, INT64_MIN, path->time_ns);
+    if (next->kind == ROAST_SLICE_reduce)
+        return find_before(path, true, INT64_MIN, next->assigned_ns);
+    int64_t since_ns = wait_begin(path);
+    bool is_first = next == schedule->jobs || next[-1].shift != next->shift;
+    if (!is_first)
+        found = find_before(path, false, since_ns, path->time_ns);
+    /* the worker came while others were at work: until then chunks waited for these */
+    if (!found && schedule->has_scheduler)
+        found = find_before(path, true, since_ns, next->assigned_ns);
+    return found;
 }
 
 static void follow(struct critical_path *path)

@@ -153,19 +153,48 @@ static void test_a_merge_waits_for_a_retry_that_waits_for_a_failure(void **state
     roast_run_free(run);
 }
 
-/* The last chunk is the first one of a worker that joined late. */
-static void test_a_late_worker_is_a_wait(void **state)
+/* The last chunk is the first one of a worker that joined late; until then chunks waited
+ * for the other worker. */
+static void test_a_worker_that_joins_late(void **state)
+{
+    static const struct part parts[] = {
+        {"before", 0, 0, 1}, {"chunk", 1, 0, 3.5}, {"chunk", 5, 0.5, 4}};
+    roast_run *run = run_new();
+
+    (void)state;
+    join(run, W1, 0);
+    join(run, W2, 5);
+    add_attempt(run, W1, 1, (struct frame){.first = 1, .start = 1, .duration = 3.5},
+                ROAST_TASK_ok);
+    add_attempt(run, W1, 2, (struct frame){.first = 2, .start = 4.5, .duration = 4},
+                ROAST_TASK_ok);
+    add_attempt(run, W2, 3, (struct frame){.first = 3, .start = 5, .duration = 4},
+                ROAST_TASK_ok);
+    roast_run_finish(run, NS(9));
+    check_path(run, parts, 3);
+    roast_run_free(run);
+}
+
+/* It was sent to the worker at once and began 4 s later. */
+static void test_a_slow_first_contact(void **state)
 {
     static const struct part parts[] = {{"before", 0, 0, 1}, {"chunk", 5, 4, 4}};
     roast_run *run = run_new();
 
     (void)state;
     join(run, W1, 0);
-    join(run, W2, 5);
-    add_attempt(run, W1, 1, (struct frame){.first = 1, .start = 1, .duration = 7},
+    join(run, W2, 0);
+    add_attempt(run, W1, 1, (struct frame){.first = 1, .start = 1, .duration = 2},
                 ROAST_TASK_ok);
-    add_attempt(run, W2, 2, (struct frame){.first = 2, .start = 5, .duration = 4},
-                ROAST_TASK_ok);
+    const struct roast_task task = {.prefix = roast_str_of("Processor"),
+                                    .worker = roast_str_of(W2),
+                                    .key_hash = 2,
+                                    .ours = true,
+                                    .end = ROAST_TASK_ok,
+                                    .assigned_ns = at(1),
+                                    .start_ns = at(5),
+                                    .stop_ns = at(9)};
+    assert_int_equal(roast_run_add_task(run, &task, NULL), ROAST_OK);
     roast_run_finish(run, NS(9));
     check_path(run, parts, 2);
     roast_run_free(run);
@@ -246,7 +275,8 @@ int main(void)
         cmocka_unit_test_setup(test_chunks_of_a_slot_follow_each_other, setup),
         cmocka_unit_test_setup(test_a_merge_waits_for_a_retry_that_waits_for_a_failure,
                                setup),
-        cmocka_unit_test_setup(test_a_late_worker_is_a_wait, setup),
+        cmocka_unit_test_setup(test_a_worker_that_joins_late, setup),
+        cmocka_unit_test_setup(test_a_slow_first_contact, setup),
         cmocka_unit_test_setup(test_a_long_path_has_the_last_steps, setup),
         cmocka_unit_test_setup(test_clocks_differ, setup),
         cmocka_unit_test_setup(test_without_workers_there_is_a_reason, setup),
