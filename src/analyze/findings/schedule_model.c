@@ -396,6 +396,7 @@ static int64_t replay(const struct roast_schedule_model *model,
     const struct roast_keyed *order = model->order + window->first;
     bool reorders = change->first_row > 0 || change->first_dataset > 0;
     size_t threads = open_slots(model, window, change), position = 0;
+    size_t begins = change->threads > 0 ? threads : SIZE_MAX;
     int64_t end_ns = window->from_ns;
 
     for (int pass = reorders ? 0 : 1; threads > 0 && pass < 2; pass++) {
@@ -407,7 +408,10 @@ static int64_t replay(const struct roast_schedule_model *model,
             while (threads > 1 && has_left(model, window, change))
                 (void)roast__heap_pop(model->slots, &threads);
             /* gaps stay in their places when jobs change theirs */
-            const struct gap gap = gap_in(model, window, position++);
+            struct gap gap = gap_in(model, window, position++);
+            if (gap.first && begins == 0)
+                gap = (struct gap){0}; /* a thread begins once */
+            begins -= gap.first;
             int64_t start_ns =
                 roast__sat_add(model->slots[0].key, length_of_gap(&gap, change));
             int64_t stop_ns =

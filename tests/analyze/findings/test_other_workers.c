@@ -49,6 +49,30 @@ static void test_idle_threads_are_not(void **state)
     roast_summary_free(summary);
 }
 
+/* The first chunk of each of four slots waits 2 s for its process: of two slots, two. */
+static void test_each_thread_begins_once(void **state)
+{
+    roast_run *run = run_new();
+
+    (void)state;
+    offer(run, 0, 4, 4);
+    mark(run, ROAST_MARK_RUN_BEGIN, 0);
+    mark(run, ROAST_MARK_PREPROCESS_BEGIN, 0);
+    mark(run, ROAST_MARK_PREPROCESS_END, 1);
+    for (uint64_t i = 0; i < 8; i++)
+        add_frame(run, (struct frame){.process = 1 + i % 4,
+                                      .first = i,
+                                      .stop = i + 1,
+                                      .start = 3 + (double)(i / 4),
+                                      .duration = 1});
+    mark(run, ROAST_MARK_RUN_END, 5);
+    roast_run_finish(run, NS(5));
+    roast_summary *summary = summary_of(run);
+    check_row(summary, 0, 2, 1 + 2 + 4, 2 * 7);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* Merging is spread over the workers: with half of them it may take twice as long. */
 static void test_merging_takes_longer(void **state)
 {
@@ -136,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_busy_threads_are_needed),
         cmocka_unit_test(test_idle_threads_are_not),
+        cmocka_unit_test(test_each_thread_begins_once),
         cmocka_unit_test(test_merging_takes_longer),
         cmocka_unit_test(test_more_workers_share_what_chunks_wait_for),
         cmocka_unit_test(test_a_pool_has_no_more_workers),
