@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "metric_name.h"
 #include "out.h"
-#include "roast/analyze.h"
 
 static void put_metric(int metric)
 {
@@ -45,26 +45,6 @@ static void put_all(void)
     }
 }
 
-/* A metric by its name or an alias; -1 after printing the reason. */
-static int find_metric(const char *name)
-{
-    const char *names[ROAST_METRIC_COUNT];
-    size_t count = 0;
-    const struct roast_metric_alias *aliases = roast_metric_aliases(&count);
-
-    for (int i = 0; i < ROAST_METRIC_COUNT; i++) {
-        names[i] = roast_metric_info((enum roast_metric)i)->name;
-        if (strcmp(names[i], name) == 0)
-            return i;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(aliases[i].alias, name) == 0)
-            return (int)aliases[i].metric;
-    (void)fail_unknown("metric", name, names, ROAST_METRIC_COUNT,
-                       "roast metrics lists all");
-    return -1;
-}
-
 static void put_json(int metric)
 {
     const struct roast_metric_info *info = roast_metric_info((enum roast_metric)metric);
@@ -93,7 +73,7 @@ static void put_json(int metric)
 static int metrics(const struct arguments *args)
 {
     bool all = args->operand_count == 0;
-    int one = all ? -1 : find_metric(args->operands[0]);
+    int one = all ? -1 : metric_named(args->operands[0], NULL);
 
     if (!all && one < 0)
         return CODE_USAGE;

@@ -35,7 +35,7 @@ struct roast_row {
     bool more;   /* not on the short page */
 };
 
-enum { ROAST_REPORT_MAX_ROWS = 40 };
+enum { ROAST_REPORT_MAX_ROWS = 48 };
 
 const char *roast_report_title(enum roast_report_table table);
 

@@ -68,6 +68,7 @@ class Run:
     file_branches = TableOf()
     read_sizes = TableOf()
     hosts = TableOf()
+    critical_path = TableOf()
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ EPOCH_NS = 1_700_000_000_000_000_000
 TABLES = (
     "chunks tasks sections branches files datasets workers endpoints failures metrics "
     "findings losses labels provenance chunk_sections chunk_branches activities "
-    "hot_lines timeline file_branches samples read_sizes hosts"
+    "hot_lines timeline file_branches samples read_sizes hosts critical_path"
 ).split()
 OK = 1
 FAILED = 2

@@ -53,6 +53,10 @@ def check(metrics, most_percent=MOST_PERCENT):
     offered = metrics["offered_thread_seconds"]
     assert math.isclose(sum(budget.values()), offered, rel_tol=1e-9)
     assert metrics["unexplained_percent"] <= most_percent, budget
+    path = metrics["critical_path"]
+    length = sum(row["waited"] + row["seconds"] for row in path)
+    assert math.isclose(length, metrics["wall_time"], rel_tol=1e-9), path
+    assert min(row["waited"] for row in path) >= 0 < min(row["seconds"] for row in path)
     for by in ("dataset", "worker", "host"):
         rows = metrics[f"budget_by_{by}"]
         assert all(seconds >= 0 for row in rows.values() for seconds in row.values())
@@ -80,6 +84,15 @@ def test_many_small_chunks(place, chunks, request, tiny_file):
     metrics = collector.get_metrics()
     assert metrics["num_successful_chunks"] == chunks
     check(metrics)
+    steps = [row for row in metrics["critical_path"] if row["part"] == "chunk"]
+    on_path = sum(row["count"] for row in steps)
+    assert on_path == chunks if place == "iterative" else 1 < on_path < chunks
+    assert {row["status"] for row in steps if row["count"] == 1} <= {"ok", None}
+    assert steps[-1]["file"] == str(tiny_file)
+    if place == "futures":  # two processes; twice as many are not replayed in a pool
+        (half,) = metrics["other_workers"]
+        assert half["workers"] == 1
+        assert half["wall_seconds"] > metrics["wall_time"]
 
 
 def test_workers_of_two_threads(tiny_file):

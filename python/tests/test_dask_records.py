@@ -114,6 +114,8 @@ def test_retried_chunks_are_there_once_more(client, tiny_file, tmp_path, expecte
     assert all("the first time" in record["error"] for record in failed)
     assert all(record["worker"] for record in failed)
     assert metrics["wasted_thread_seconds"] > 0
+    read = [r["bytes_read"] + r["bytes_before_process"] for r in failed]
+    assert metrics["wasted_bytes"] == sum(read) > 0
 
 
 def test_a_chunk_that_always_fails(client, tiny_file):

@@ -51,6 +51,7 @@ UNREPORTED |= {"budget", "unexplained_percent", "budget_overlap_seconds"}
 UNREPORTED |= {f"budget_{by}" for by in ("by_phase", "over_time", "by_dataset")}
 UNREPORTED |= {f"budget_{by}" for by in ("by_worker", "by_host")}
 UNREPORTED |= {"checks", "findings", "verdict", "ramp_up", "tail"}  # made of these
+UNREPORTED |= {"critical_path", "other_workers"}
 # Nor is it known which of the sampled processes made which record, which of them was
 # the client, how long a fetch used the CPU, nor why a field of records is absent.
 UNREPORTED |= {"per_worker", "processes_seen", "processes_unsampled", "chunk_split"}

@@ -10,7 +10,8 @@ import pytest
 import roastcoffea
 
 TABLES = """
-    activities branches calls chunk_branches chunk_sections chunks datasets endpoints
+    activities branches calls chunk_branches chunk_sections chunks critical_path
+    datasets endpoints
     failures file_branches files findings hosts hot_lines losses read_sizes
     sections tasks timeline workers
 """.split()

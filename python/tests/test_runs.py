@@ -26,6 +26,7 @@ TABLES = (
     *("endpoints", "failures", "findings", "losses", "chunk_sections"),
     *("chunk_branches", "activities", "hot_lines", "timeline", "file_branches"),
     *("read_sizes", "hosts"),
+    "critical_path",
 )
 
 

@@ -64,6 +64,8 @@ roast_put_section roast__put_reads_section;
 roast_put_section roast__put_tasks;
 roast_put_section roast__put_hot_lines;
 roast_put_section roast__put_losses;
+roast_put_section roast__put_critical_path;
+roast_put_section roast__put_other_workers;
 
 /* ---- ranked rows -------------------------------------------------------------- */
 

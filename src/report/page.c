@@ -69,6 +69,8 @@ static const struct {
     {.put = roast__put_not_available},
     {.put = roast__put_failures},
     {.put = roast__put_lost_workers},
+    {.put = roast__put_critical_path},
+    {.put = roast__put_other_workers},
     {.table = ROAST_RANKED_calls},
     {.table = ROAST_RANKED_section_totals},
     {.table = ROAST_RANKED_datasets},

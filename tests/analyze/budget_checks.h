@@ -50,6 +50,11 @@ static inline void check_closed(const roast_summary *summary, const char *file,
                     seconds * (1 + 1e-9) + 1e-9);
     }
     check_metric(summary, ROAST_METRIC_offered_thread_seconds, sum, file, line);
+    if (rows_of(summary, "critical_path") > 0)
+        check_metric(summary, ROAST_METRIC_wall_time,
+                     column_sum(summary, "critical_path", "waited") +
+                         column_sum(summary, "critical_path", "seconds"),
+                     file, line);
 }
 
 static inline void check_budget(const roast_summary *summary,

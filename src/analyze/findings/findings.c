@@ -261,6 +261,7 @@ void roast__summarize_findings(const struct roast_summary_context *ctx)
     for (size_t i = 0; ranking && i < ranking->count; i++)
         put_finding(table, &input, ranking, i);
     roast__write_verdict(&input);
+    roast__write_other_workers(&input);
     roast__chunk_model_release(&input.model);
     roast__schedule_model_free(schedule);
     roast__free(ranking);

@@ -93,7 +93,8 @@ bool roast__grows(const struct roast_growth *growth);
 /* Mean of the workers of a cluster, or the most chunks at once in a process of a pool. */
 double roast__threads_per_worker(const struct roast_summary_context *ctx);
 
-/* Fills the table `verdict` from the table `findings`. */
+/* Fill the tables `verdict` (from the table `findings`) and `other_workers`. */
 void roast__write_verdict(const struct roast_rule_input *input);
+void roast__write_other_workers(const struct roast_rule_input *input);
 
 #endif

@@ -211,7 +211,8 @@ struct roast_schedule_model *roast__schedule_model_new(
             return model; /* times of so many threads come from a damaged file */
     }
     model->slot_count = (size_t)threads;
-    model->slots = roast__alloc(model->slot_count * sizeof(model->slots[0]));
+    model->slots =
+        roast__alloc(ROAST_MOST_TIMES * model->slot_count * sizeof(model->slots[0]));
     model->gaps = roast__alloc(schedule->job_count * sizeof(model->gaps[0]));
     bool done = model->slots && model->gaps && find_windows(model);
     if (done) {
@@ -356,6 +357,7 @@ static size_t open_slots(const struct roast_schedule_model *model,
                          const struct roast_schedule_change *change)
 {
     const struct roast_schedule *schedule = &model->ctx->budget->schedule;
+    double times = change->threads > 0 ? change->threads : 1, owed = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < schedule->shift_count; i++) {
@@ -365,7 +367,8 @@ static size_t open_slots(const struct roast_schedule_model *model,
             continue;
         if (shift->from_ns > from_ns && !change->all_threads_from_start)
             from_ns = shift->from_ns;
-        for (uint64_t k = 0; k < shift->threads; k++)
+        /* parts of a thread add up over the shifts, but for rounding */
+        for (owed += (double)shift->threads * times; owed > 1 - 1e-6; owed--)
             roast__heap_push(model->slots, &count,
                              (struct roast_keyed){from_ns, (uint32_t)i});
     }
@@ -398,6 +401,18 @@ static int pass_of(const struct roast_schedule_model *model,
     return starts_first(model, job, change) ? 1 : 2;
 }
 
+/* Whether the thread that is free first has left. With fewer threads a window is longer:
+ * those that stayed to its end stay. */
+static bool has_left(const struct roast_schedule_model *model,
+                     const struct window *window,
+                     const struct roast_schedule_change *change)
+{
+    int64_t left_ns = model->ctx->budget->schedule.shifts[model->slots[0].item].to_ns;
+
+    return model->slots[0].key >= left_ns &&
+           (change->threads == 0 || left_ns < window->to_ns);
+}
+
 /* Time from the begin of a window to the end of its last chunk. */
 static int64_t replay(const struct roast_schedule_model *model,
                       const struct window *window,
@@ -408,6 +423,7 @@ static int64_t replay(const struct roast_schedule_model *model,
     bool reorders = change->first_row > 0 || change->first_dataset > 0;
     size_t threads = open_slots(model, window, change), position = 0;
     const size_t in_front = jobs_in_front(model, window, threads, change);
+    size_t begins = change->threads > 0 ? threads : SIZE_MAX;
     int64_t end_ns = window->from_ns;
 
     for (int pass = reorders ? 0 : 2; threads > 0 && pass <= 2; pass++) {
@@ -416,11 +432,13 @@ static int64_t replay(const struct roast_schedule_model *model,
             if (reorders && pass_of(model, job, i < in_front, change) != pass)
                 continue;
             /* a thread that left gets no more jobs, unless it is the last one */
-            while (threads > 1 &&
-                   model->slots[0].key >= schedule->shifts[model->slots[0].item].to_ns)
+            while (threads > 1 && has_left(model, window, change))
                 (void)roast__heap_pop(model->slots, &threads);
             /* gaps stay in their places when jobs change theirs */
-            const struct gap gap = gap_in(model, window, position++);
+            struct gap gap = gap_in(model, window, position++);
+            if (gap.first && begins == 0)
+                gap = (struct gap){0}; /* a thread begins once */
+            begins -= gap.first;
             int64_t start_ns =
                 roast__sat_add(model->slots[0].key, length_of_gap(&gap, change));
             int64_t stop_ns =
@@ -456,6 +474,17 @@ double roast__schedule_model_waits(const struct roast_schedule_model *model,
 double roast__schedule_model_wall(const struct roast_schedule_model *model)
 {
     return model->wall_s;
+}
+
+double roast__schedule_model_replayed(const struct roast_schedule_model *model)
+{
+    double seconds = 0;
+
+    for (size_t i = 0; i < model->window_count; i++)
+        seconds += model->windows[i].has_chunks
+                       ? (double)model->windows[i].replayed_ns / 1e9
+                       : 0;
+    return seconds;
 }
 
 double roast__schedule_model_saves(const struct roast_schedule_model *model,

@@ -19,7 +19,11 @@ struct roast_schedule_change {
     double longest_s;      /* no chunk takes longer; 0: no limit */
     size_t first_row;      /* the chunk of this attempt + 1 starts first; 0: none */
     int32_t first_dataset; /* those of this dataset (a string) + 1; 0: none */
+    double
+        threads; /* so many times as many, at most ROAST_MOST_TIMES; 0: as they were */
 };
+
+enum { ROAST_MOST_TIMES = 2 };
 
 struct roast_schedule_model; /* opaque */
 
@@ -33,8 +37,10 @@ void roast__schedule_model_free(struct roast_schedule_model *model);
 double roast__schedule_model_waits(const struct roast_schedule_model *model,
                                    enum roast_slice kind);
 
-/* The wall time of chunks that was measured, and the part of it that a change saves. */
+/* The wall time of chunks that was measured, that of its replay, and the part of it that a
+ * change saves; negative: it takes longer. */
 double roast__schedule_model_wall(const struct roast_schedule_model *model);
+double roast__schedule_model_replayed(const struct roast_schedule_model *model);
 double roast__schedule_model_saves(const struct roast_schedule_model *model,
                                    const struct roast_schedule_change *change);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chunks.c - the metrics of chunks and attempts, from the sums of totals.c.
  *
- * Wasted time is that of failed, repeated and lost attempts; a lost one lasted until its
- * process was last seen. */
+ * Wasted time and bytes are those of failed, repeated and lost attempts; a lost one lasted
+ * until its process was last seen. */
 #include "analyze/budget/last_seen.h"
 #include "analyze/calls.h"
 #include "analyze/formulas.h"
@@ -140,7 +140,7 @@ static void set_outputs(const struct roast_summary_context *ctx)
                            all->sums[ROAST_OUTPUT]);
 }
 
-/* ---- wasted time ----------------------------------------------------------------- */
+/* ---- waste ----------------------------------------------------------------------- */
 
 double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
 {
@@ -152,33 +152,53 @@ double roast__attempt_seconds(const struct roast_attempts *attempts, size_t row)
     return ns < 0 ? NAN : (double)ns / 1e9;
 }
 
-static void set_wasted_time(const struct roast_summary_context *ctx)
+/* What is known of the bytes of an attempt; NaN: nothing. */
+static double bytes_of(const struct roast_attempts *attempts, size_t row)
+{
+    const struct roast_column *columns = attempts->columns;
+    double inside = roast__column_number(&columns[ROAST_COLUMN_bytes_read], row);
+    double before = roast__column_number(&columns[ROAST_COLUMN_bytes_before], row);
+
+    return isnan(inside) ? before : isnan(before) ? inside : inside + before;
+}
+
+static void set_wasted(const struct roast_summary_context *ctx)
 {
     const struct roast_attempts *attempts = &ctx->run->attempts;
     const struct roast_roles *roles = &ctx->totals->roles;
     uint64_t lost = roles->rows[ROAST_ROLE_LOST];
+    uint64_t wasted =
+        lost + roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_REPEAT];
+    uint64_t with_bytes = 0;
     int64_t *last_seen = lost > 0 ? roast__last_seen(ctx->run) : NULL;
-    double seconds = 0;
+    double seconds = 0, bytes = 0;
 
     if (lost > 0 && !last_seen) {
         ctx->summary->failed = true;
         return;
     }
-    bool any =
-        lost + roles->rows[ROAST_ROLE_FAILED] + roles->rows[ROAST_ROLE_REPEAT] > 0;
-    for (size_t row = 0; any && row < attempts->count; row++) {
+    for (size_t row = 0; wasted > 0 && row < attempts->count; row++) {
         unsigned role = roles->of_row[row];
-        double own = NAN;
-        if (role == ROAST_ROLE_FAILED || role == ROAST_ROLE_REPEAT)
-            own = roast__attempt_seconds(attempts, row);
-        else if (role == ROAST_ROLE_LOST && last_seen)
-            own = roast__lost_seconds(attempts, row, last_seen);
-        seconds += isnan(own) ? 0 : own;
+        if (role != ROAST_ROLE_FAILED && role != ROAST_ROLE_REPEAT &&
+            role != ROAST_ROLE_LOST)
+            continue;
+        double own_s = role == ROAST_ROLE_LOST
+                           ? roast__lost_seconds(attempts, row, last_seen)
+                           : roast__attempt_seconds(attempts, row);
+        double own_bytes = bytes_of(attempts, row);
+        seconds += isnan(own_s) ? 0 : own_s;
+        bytes += isnan(own_bytes) ? 0 : own_bytes;
+        with_bytes += isnan(own_bytes) ? 0 : 1;
     }
     if (attempts->count > 0)
         roast__context_set(ctx, ROAST_METRIC_wasted_thread_seconds, seconds);
+    if (attempts->count > 0 && (wasted == 0 || with_bytes > 0))
+        roast__context_set(ctx, ROAST_METRIC_wasted_bytes, bytes);
     if (lost > 0) /* their end was not recorded */
         roast__metric_mark(&ctx->summary->values, ROAST_METRIC_wasted_thread_seconds,
+                           ROAST_ESTIMATED);
+    if (with_bytes < wasted)
+        roast__metric_mark(&ctx->summary->values, ROAST_METRIC_wasted_bytes,
                            ROAST_ESTIMATED);
     roast__free(last_seen);
 }
@@ -190,5 +210,5 @@ void roast__summarize_chunks(const struct roast_summary_context *ctx)
     set_memory(ctx);
     set_events(ctx);
     set_outputs(ctx);
-    set_wasted_time(ctx);
+    set_wasted(ctx);
 }
