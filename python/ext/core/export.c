@@ -56,14 +56,14 @@ static int export_run(struct run_object *self, roast_run *copy, int format,
     return status;
 }
 
-/* A copy without names; NULL with an exception. That of a file is made from it. */
+/* A copy without names; NULL with an exception. A file that is not loaded remains so. */
 static roast_run *copy_without_names(struct run_object *self)
 {
     roast_run *run = self->run, *copy = NULL;
     roast_error err = {0};
     int status;
 
-    WITHOUT_GIL(status = self->file
+    WITHOUT_GIL(status = self->file && !self->is_whole
                              ? roast_runfile_anonymise(&copy, self->file, &err)
                              : roast_run_anonymise(&copy, run, &err));
     if (status < 0)
@@ -125,8 +125,12 @@ PyObject *run_anonymised(PyObject *object, PyObject *unused)
 
     (void)unused;
     struct run_object *copy = run_alloc(self->state->run_type, self->state);
-    if (copy && !(copy->run = copy_without_names(self)))
+    if (copy)
+        copy->run = copy_without_names(self);
+    if (copy && !copy->run)
         Py_CLEAR(copy);
+    else if (copy)
+        copy->is_whole = true;
     return (PyObject *)copy;
 }
 
