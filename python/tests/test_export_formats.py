@@ -51,6 +51,7 @@ UNITS = {  # base unit, factor
     "%": ("ratio", 0.01),
     "ratio": ("ratio", 1),
     "x": ("ratio", 1),
+    "W": ("watts", 1),
 }
 
 

@@ -23,6 +23,7 @@ enum need {
     NEED_SPANS,     /* of Dask, that account the tasks of this run */
     NEED_SCHEDULER, /* the text of the row is the reason */
     NEED_COMMAND,   /* roast run -- COMMAND */
+    NEED_GPU,       /* the text of the row is the reason */
     NEED_COUNT
 };
 
@@ -32,6 +33,7 @@ static const char *const note_names[NEED_COUNT] = {
     [NEED_SAMPLES] = "samples",
     [NEED_SPANS] = "spans",
     [NEED_SCHEDULER] = "scheduler",
+    [NEED_GPU] = "gpu",
 };
 
 struct reason {
@@ -152,6 +154,7 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_NOTHING:
     case NEED_OTHERS:
     case NEED_SCHEDULER:
+    case NEED_GPU:
     case NEED_COUNT:
         break;
     case NEED_ATTEMPTS:

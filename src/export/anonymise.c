@@ -82,6 +82,7 @@ static const struct {
     {"version.", ROAST_NOTES_provenance, KEPT},
     {"platform", ROAST_NOTES_provenance, KEPT},
     {"client", ROAST_NOTES_provenance, KEPT},
+    {"gpu.", ROAST_NOTES_provenance, KEPT},
     {"worker_tracking", ROAST_NOTES_provenance, KEPT},
     {"runner.chunksize", ROAST_NOTES_provenance, KEPT},
     {"runner.maxchunks", ROAST_NOTES_provenance, KEPT},
@@ -157,12 +158,12 @@ static struct roast_str address_token(struct anonymiser *own, struct roast_str n
     return (struct roast_str){room, (size_t)size};
 }
 
-/* A process of the client's machine is called after its number, which says nothing. */
+/* A process or GPU of the client's machine is called after its number, which says nothing. */
 static struct roast_str worker_token(struct anonymiser *own, struct roast_str name)
 {
     struct roast_str address = address_token(own, name);
 
-    if (roast__str_begins(name, "pid-") &&
+    if ((roast__str_begins(name, "pid-") || roast__str_begins(name, "gpu-")) &&
         consists_of((struct roast_str){name.data + 4, name.size_bytes - 4},
                     "0123456789-"))
         return name;

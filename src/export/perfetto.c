@@ -521,6 +521,10 @@ static const struct {
     {ROAST_SERIES_memory, "memory", "bytes"},
     {ROAST_SERIES_cpu, "CPU", "%"},
     {ROAST_SERIES_client_memory, "memory of the client", "bytes"},
+    {ROAST_SERIES_gpu_utilization, "GPU utilization", "%"},
+    {ROAST_SERIES_gpu_memory, "GPU memory", "bytes"},
+    {ROAST_SERIES_gpu_power, "GPU power", "W"},
+    {ROAST_SERIES_gpu_process_memory, "GPU memory", "bytes"},
 };
 
 /* The columns of a table of one series. */
@@ -530,10 +534,11 @@ enum {
     SAMPLE_VALUE,
 };
 
-/* A worker without attempts or sessions has a host only if it is a process of this one. */
+/* What has no attempts or sessions has a host only if it is a process or GPU of this
+ * machine. */
 static uint64_t track_of_sampled(struct writer *to, struct roast_str worker)
 {
-    bool is_local = worker.size_bytes > 4 && memcmp(worker.data, "pid-", 4) == 0;
+    bool is_local = roast__str_begins(worker, "pid-") || roast__str_begins(worker, "gpu-");
 
     if (!worker.data)
         return to->run;

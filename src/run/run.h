@@ -54,6 +54,7 @@ struct roast_run {
     struct roast_attempts attempts;
     struct roast_samples samples;
     struct roast_samples client_samples; /* with the series client_memory alone */
+    struct roast_samples gpu_samples;    /* of GPUs, and of processes that use them */
     struct roast_offer
         *offers; /* owned, by time; of equal times the last one is valid */
     size_t offer_count;
@@ -84,8 +85,16 @@ void roast__run_resolve_pending(struct roast_run *run);
 static inline struct roast_samples *roast__run_samples(struct roast_run *run,
                                                        uint32_t series)
 {
-    return series == UINT32_C(1) << ROAST_SERIES_client_memory ? &run->client_samples
-                                                               : &run->samples;
+    const uint32_t of_client = UINT32_C(1) << ROAST_SERIES_client_memory;
+    const uint32_t of_gpus = UINT32_C(1) << ROAST_SERIES_gpu_utilization |
+                             UINT32_C(1) << ROAST_SERIES_gpu_memory |
+                             UINT32_C(1) << ROAST_SERIES_gpu_memory_limit |
+                             UINT32_C(1) << ROAST_SERIES_gpu_power |
+                             UINT32_C(1) << ROAST_SERIES_gpu_process_memory;
+
+    if (series == of_client)
+        return &run->client_samples;
+    return series != 0 && (series & ~of_gpus) == 0 ? &run->gpu_samples : &run->samples;
 }
 
 /* Counts a loss; the lock is held. */

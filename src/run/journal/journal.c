@@ -210,6 +210,7 @@ static bool is_untouched(const struct roast_run *run)
     const struct roast_scheduler_view *view = &run->scheduler;
     bool untouched = !run->journal && run->attempts.count == 0 &&
                      run->samples.count == 0 && run->client_samples.count == 0 &&
+                     run->gpu_samples.count == 0 &&
                      run->offer_count == 0 && run->moment_count == 0 &&
                      run->count_count == 0 && run->notes.count == 0 &&
                      run->accepted_count == 0 && run->names.count == 0 &&
