@@ -2,14 +2,12 @@
 """g5: exports of large runs: how long they take, and their memory above that of opening
 the run. There is no reference: the limit stands in its place.
 
-    python exports.py RUN       prints the bytes by which a process grows that opens it
-    python exports.py           prints time and memory of every format
+    python exports.py    prints time and memory of every format
 """
 
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 import subprocess
 import sys
@@ -25,7 +23,29 @@ LIMIT_NS = 5_000_000_000
 LIMIT_BYTES = 200_000_000
 FEW, MANY = 100_000, 1_000_000  # chunks
 FORMATS = "openmetrics json csv sqlite perfetto otlp parquet arrow".split()
-clock = time.perf_counter_ns
+
+# In small processes: a new one begins with the peak of the one that started it.
+OPENING = """
+import os, sys
+from roastcoffea import _core
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+before = resident_bytes()
+run = _core.open_run(sys.argv[1])
+run.progress()
+print(resident_bytes() - before)
+"""
+RUNNING = """
+import os, sys, time
+start = time.perf_counter_ns()
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(pid, 0)
+print(time.perf_counter_ns() - start, used.ru_maxrss * 1024)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 
 
 @functools.cache
@@ -40,27 +60,26 @@ def run_file(chunks: int) -> Path:
     return path
 
 
+def answer(script: str, *words: object) -> list[int]:
+    """The numbers that a script prints."""
+    command = [sys.executable, "-c", script, *map(str, words)]
+    return [int(word) for word in subprocess.check_output(command, text=True).split()]
+
+
 def exported(chunks: int, kind: str, *options: str) -> tuple[int, int]:
     """Nanoseconds of the program, and the most memory of it or of the Python that it
     starts, in bytes."""
     target = lasting.folder() / "exported"
     program = Path(sys.executable).with_name("roast")
-    words = [program, "export", run_file(chunks), "-f", kind, "-o", target, *options]
-    start = clock()
-    started = subprocess.Popen(list(map(str, words)))
-    _, status, used = os.wait4(started.pid, 0)
-    took_ns = clock() - start
-    started.returncode = os.waitstatus_to_exitcode(status)
-    if started.returncode != 0:
-        raise RuntimeError(f"{kind} of {chunks} chunks ended with {started.returncode}")
+    words = ["export", run_file(chunks), "-f", kind, "-o", target, *options]
+    took_ns, peak_bytes = answer(RUNNING, program, *words)
     lasting.remove(target)
-    return took_ns, used.ru_maxrss * 1024
+    return took_ns, peak_bytes
 
 
 @functools.cache
 def opened_bytes(chunks: int) -> int:
-    command = [sys.executable, __file__, str(run_file(chunks))]
-    return int(subprocess.check_output(command, text=True))
+    return answer(OPENING, run_file(chunks))[0]
 
 
 def above_bytes(kind: str, *options: str) -> int:
@@ -102,24 +121,14 @@ def g5m(count: int) -> int:
 CASES = {case.__name__: case for case in (g5p, g5o, g5j, g5m)}
 
 
-def resident_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def main() -> None:
-    if len(sys.argv) > 1:
-        before = resident_bytes()
-        run = _core.open_run(sys.argv[1])
-        run.progress()
-        print(resident_bytes() - before)
-        return
     print(f"opening {opened_bytes(MANY) / 1e6:.0f} MB")
     for kind in FORMATS:
         for options in ((), ("--anonymise",)):
-            took_ns, most_bytes = exported(MANY, kind, *options)
-            above = (most_bytes - opened_bytes(MANY)) / 1e6
-            print(f"{kind:12}{' '.join(options):12} {took_ns / 1e9:6.2f} s {above:5.0f} MB")
+            took_ns, peak_bytes = exported(MANY, kind, *options)
+            above = (peak_bytes - opened_bytes(MANY)) / 1e6
+            name = f"{kind:12}{' '.join(options):12}"
+            print(f"{name} {took_ns / 1e9:6.2f} s {above:5.0f} MB", flush=True)
     shutil.rmtree(lasting.folder())
 
 

@@ -2,9 +2,9 @@
 """What is measured and how much faster than the reference it has to be.
 
 One row per case; the function of the same name in cases.py, nano.py, bulk.py,
-lasting.py, leaving.py, exports.py, dask_scheduler.py or dask_exit.py does the work. A row without a goal is
-printed for the record and stays out of results.json. What no reference has is in
-LIMITS: the most that it may be; or, among those of Dask, the limit stands in its place.
+lasting.py, leaving.py, exports.py, dask_scheduler.py or dask_exit.py does the work. A
+row without a goal is printed for the record and stays out of results.json. What no
+reference has is in LIMITS: the most that it may be; or the limit stands in its place.
 The ratios of c2, c3, e1 and f1b stand for 160 B, 850 B, 40 ns and 250 B.
 """
 
