@@ -116,8 +116,8 @@ static int export(const struct arguments *args)
     if (code == CODE_OK && info->by_python)
         code = python_export(source.path, info->name, options.path, anonymise);
     else if (code == CODE_OK)
-        code = export_run(&source, (enum roast_export_format)format, &options,
-                          anonymise);
+        code =
+            export_run(&source, (enum roast_export_format)format, &options, anonymise);
     source_close(&source);
     return code;
 }

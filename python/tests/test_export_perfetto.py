@@ -324,7 +324,8 @@ def test_times_of_a_long_run_are_exact(tmp_path: Path) -> None:
 def test_a_chunk_takes_few_bytes(tmp_path: Path) -> None:
     """So that 100 MB hold 10^5 chunks of eight slices and nine passes each."""
     names = sections(*((max(0, i - 1), f"section {i}", 1, MS) for i in range(9)))
-    passes = intervals(*((i, (31 + i) * MS + i, 20 * MS - 2 * i * MS) for i in range(9)))
+    nested = ((i, (31 + i) * MS + i, (20 - 2 * i) * MS) for i in range(9))
+    passes = intervals(*nested)
     slices = [number for i in range(1, 9) for number in (i, 10 * MS + i)]
     frames = [
         attempt(

@@ -98,15 +98,14 @@ def test_a_run_on_this_machine(environment: dict[str, str], tmp_path: Path) -> N
     assert "\nroast_num_gpus 2" in prometheus
     assert "\nroast_gpu_power_avg_watts 250" in prometheus
     assert "\nroast_gpu_utilization_avg_ratio 0.5" in prometheus
-    nameless = json.loads(run.export("json", anonymise=True))
-    assert nameless["notes"]["provenance"]["gpu.0"] == "Stub 0"
+    nameless = run._core.anonymised()
+    assert nameless.notes("provenance")["gpu.0"] == "Stub 0"
+    assert {*nameless.samples("gpu_memory")["worker"]} == {"gpu-0", "gpu-1"}
 
 
 def test_without_a_driver_there_is_a_reason(tmp_path: Path) -> None:
     words = [program(), "run", "-q", "-o", tmp_path, "--", "true"]
-    subprocess.run(
-        words, env=ENVIRONMENT | {"PATH": os.environ["PATH"]}, check=True
-    )
+    subprocess.run(words, env=ENVIRONMENT | {"PATH": os.environ["PATH"]}, check=True)
     (path,) = tmp_path.glob("*.roast")
     found = metrics(path)["num_gpus"]
     if found["value"] is not None:

@@ -29,11 +29,8 @@ enum need {
 
 /* The names of the notes in which a backend declares what it cannot know. */
 static const char *const note_names[NEED_COUNT] = {
-    [NEED_POOL] = "workers",
-    [NEED_SAMPLES] = "samples",
-    [NEED_SPANS] = "spans",
-    [NEED_SCHEDULER] = "scheduler",
-    [NEED_GPU] = "gpu",
+    [NEED_POOL] = "workers",        [NEED_SAMPLES] = "samples", [NEED_SPANS] = "spans",
+    [NEED_SCHEDULER] = "scheduler", [NEED_GPU] = "gpu",
 };
 
 struct reason {

@@ -27,7 +27,7 @@ static const int64_t CLOSE_LIMIT_NS = INT64_C(100000000);
 
 /* What the thread reads. */
 struct reading {
-    int64_t time_ns; /* realtime clock; 0: none yet */
+    int64_t time_ns;          /* realtime clock; 0: none yet */
     char failure[TEXT_BYTES]; /* why the driver does not work; "": it does */
     unsigned gpus;
     char names[ROAST_MOST_GPUS][ROAST_GPU_NAME_BYTES];
@@ -81,7 +81,8 @@ static void begin(struct gpus *gpus)
 }
 
 /* A process may use several GPUs. */
-static void add_process(struct reading *reading, const struct roast_gpu_process *process)
+static void add_process(struct reading *reading,
+                        const struct roast_gpu_process *process)
 {
     unsigned i = 0;
 
@@ -312,9 +313,8 @@ static int open_gpus(void **state, roast_run *run, const char *place, roast_erro
         release(gpus);
         return roast_error_set(err, ROAST_NO_MEMORY, "GPU source");
     }
-    gpus->has_thread =
-        status == ROAST_OK &&
-        roast__thread_start(&gpus->thread, NULL, run_thread, gpus) == 0;
+    gpus->has_thread = status == ROAST_OK &&
+                       roast__thread_start(&gpus->thread, NULL, run_thread, gpus) == 0;
     if (status < 0) {
         switch_off(gpus, why.message);
     } else if (!gpus->has_thread) {

@@ -61,8 +61,8 @@ static int put_table(struct roast__export *in, enum roast_table_id id, roast_err
     to.failed |= !roast_row_writer_finish(to.rows);
     roast__free(to.cells);
     if (status == ROAST_OK && to.failed)
-        status = roast_error_set(err, ROAST_NO_MEMORY, "rows of %s",
-                                 roast_table_name(id));
+        status =
+            roast_error_set(err, ROAST_NO_MEMORY, "rows of %s", roast_table_name(id));
     return status;
 }
 

@@ -270,10 +270,10 @@ static void put_failure(struct writer *to, uint64_t track, int64_t time_ns)
 static void put_clock(struct writer *to, int64_t start_ns)
 {
     const struct roast__trace *trace = &to->trace;
-    int64_t whole_ns = roast__sat_sub(trace->list[trace->count - 1].start_ns,
-                                      trace->list[0].start_ns);
-    int64_t each_ns = whole_ns / ATTEMPT_CLOCKS > CLOCK_NS ? whole_ns / ATTEMPT_CLOCKS
-                                                        : CLOCK_NS;
+    int64_t whole_ns =
+        roast__sat_sub(trace->list[trace->count - 1].start_ns, trace->list[0].start_ns);
+    int64_t each_ns =
+        whole_ns / ATTEMPT_CLOCKS > CLOCK_NS ? whole_ns / ATTEMPT_CLOCKS : CLOCK_NS;
 
     roast__packets_clock(&to->packets, start_ns);
     to->next_clock_ns = roast__sat_add(start_ns, each_ns);
@@ -538,7 +538,8 @@ enum {
  * machine. */
 static uint64_t track_of_sampled(struct writer *to, struct roast_str worker)
 {
-    bool is_local = roast__str_begins(worker, "pid-") || roast__str_begins(worker, "gpu-");
+    bool is_local =
+        roast__str_begins(worker, "pid-") || roast__str_begins(worker, "gpu-");
 
     if (!worker.data)
         return to->run;

@@ -37,7 +37,7 @@ struct roast__packets {
     uint64_t zero_ns; /* of the clock that events use, since 1970 */
     uint64_t first_zero_ns;
     unsigned clocks;
-    uint64_t tracks;  /* how many there are; numbered from 1 */
+    uint64_t tracks; /* how many there are; numbered from 1 */
     uint64_t processes;
     bool failed; /* out of memory */
 };

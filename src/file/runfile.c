@@ -142,9 +142,8 @@ int roast__runfile_rewritten(roast_runfile *file, struct roast_rewrite *rewrite,
                              roast_run **out, roast_error *err)
 {
     roast__runfile_lock(file);
-    int status =
-        roast__load_run(out, file->db, &(struct roast_load){.rewrite = rewrite},
-                        &file->reading, err);
+    int status = roast__load_run(
+        out, file->db, &(struct roast_load){.rewrite = rewrite}, &file->reading, err);
     if (status == ROAST_OK)
         set_info(file, *out);
     roast__runfile_unlock(file);

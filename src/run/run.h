@@ -82,20 +82,7 @@ void roast__run_unlock(struct roast_run *run);
 void roast__run_resolve_pending(struct roast_run *run);
 
 /* Where samples with these series (bit n: series n) belong. */
-static inline struct roast_samples *roast__run_samples(struct roast_run *run,
-                                                       uint32_t series)
-{
-    const uint32_t of_client = UINT32_C(1) << ROAST_SERIES_client_memory;
-    const uint32_t of_gpus = UINT32_C(1) << ROAST_SERIES_gpu_utilization |
-                             UINT32_C(1) << ROAST_SERIES_gpu_memory |
-                             UINT32_C(1) << ROAST_SERIES_gpu_memory_limit |
-                             UINT32_C(1) << ROAST_SERIES_gpu_power |
-                             UINT32_C(1) << ROAST_SERIES_gpu_process_memory;
-
-    if (series == of_client)
-        return &run->client_samples;
-    return series != 0 && (series & ~of_gpus) == 0 ? &run->gpu_samples : &run->samples;
-}
+struct roast_samples *roast__run_samples(struct roast_run *run, uint32_t series);
 
 /* Counts a loss; the lock is held. */
 void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);

@@ -24,7 +24,7 @@ static char control[64]; /* the file with words for the library */
 static roast_run *run;
 static roast_sampler *sampler;
 
-static void say(const char *words)
+static void set_words(const char *words)
 {
     FILE *file = fopen(control, "w");
 
@@ -36,7 +36,7 @@ static void say(const char *words)
 static int start(void **state)
 {
     (void)state;
-    say("");
+    set_words("");
     assert_int_equal(roast_run_new(&run, 0, 0, NULL), ROAST_OK);
     assert_int_equal(roast_sampler_start(&sampler, run, NULL), ROAST_OK);
     return 0;
@@ -167,8 +167,8 @@ static void metrics_are_made_of_them(void **state)
     if (roast__in_first_pid_namespace())
         assert_metric(summary, gpu_process_memory_peak_bytes, 384 * MIB);
     else
-        assert_non_null(
-            strstr(assert_absent(summary, gpu_process_memory_peak_bytes), "containers"));
+        assert_non_null(strstr(assert_absent(summary, gpu_process_memory_peak_bytes),
+                               "containers"));
     assert_absent(summary, peak_memory_bytes); /* a GPU is no worker */
     roast_summary_free(summary);
 }
@@ -188,7 +188,7 @@ static void a_device_that_is_lost_is_counted_once(void **state)
 
     add_source();
     wait_for(1);
-    say("lost");
+    set_words("lost");
     wait_for(3);
     assert_int_equal(samples_of("gpu-1", ROAST_SERIES_gpu_memory, &last), 1);
     assert_true(errors() == 1);
@@ -201,7 +201,7 @@ static void what_a_device_does_not_report_is_absent(void **state)
     roast_summary *summary = NULL;
     (void)state;
 
-    say("unsupported");
+    set_words("unsupported");
     add_source();
     wait_for(1);
     stop_sampler();
@@ -225,7 +225,7 @@ static void a_driver_that_does_not_work_is_a_reason(void **state)
 
     for (size_t i = 0; i < COUNT_OF(whys); i++) {
         roast_summary *summary = NULL;
-        say(whys[i][0]);
+        set_words(whys[i][0]);
         add_source();
         wait_for(1);
         assert_string_equal(note(ROAST_NOTES_unknowable, "gpu"), whys[i][1]);
@@ -261,17 +261,18 @@ static void a_call_that_does_not_return_switches_it_off(void **state)
 
     add_source();
     wait_for(1);
-    say("hang");
+    set_words("hang");
     wait_for(3);
-    assert_string_equal(note(ROAST_NOTES_unknowable, "gpu"),
-                        "the NVIDIA driver did not answer for 2 s: GPUs are not sampled "
-                        "any more");
+    assert_string_equal(
+        note(ROAST_NOTES_unknowable, "gpu"),
+        "the NVIDIA driver did not answer for 2 s: GPUs are not sampled "
+        "any more");
     assert_string_equal(note(ROAST_NOTES_run, "first_error"),
                         note(ROAST_NOTES_unknowable, "gpu"));
     assert_true(errors() == 1);
     stop_sampler();
     size_t kept = samples_of("gpu-0", ROAST_SERIES_gpu_memory, &last);
-    say(""); /* the thread comes back, and frees what is its own */
+    set_words(""); /* the thread comes back, and frees what is its own */
     for (int i = 0; threads() >= before && i < MOST_WAITS; i++)
         (void)nanosleep(&pause, NULL);
     assert_true(threads() < before); /* with the sampler's */

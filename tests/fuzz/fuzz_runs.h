@@ -43,10 +43,8 @@ static inline void count_bytes(void *context, const void *bytes, size_t size_byt
 static inline void export_nameless(roast_run *run)
 {
     size_t size_bytes = 0;
-    const struct roast_export_options options = {.put = count_bytes,
-                                                 .context = &size_bytes,
-                                                 .by_worker = true,
-                                                 .by_file = true};
+    const struct roast_export_options options = {
+        .put = count_bytes, .context = &size_bytes, .by_worker = true, .by_file = true};
     roast_run *copy = NULL;
 
     if (roast_run_anonymise(&copy, run, NULL) == 0 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nvml.c - a library like that of NVIDIA's driver, with two GPUs that are not there.
  *
- * The environment variable NVML_STUB is the path of a file that tells how they behave; it
- * is read in each call. It may contain
+ * The environment variable NVML_STUB is the path of a file with words, which is read in each
+ * call:
  *
  *     init         the driver is not loaded
  *     empty        it has no GPU
@@ -28,7 +28,7 @@ enum {
 
 static const unsigned long long MIB = 1024 * 1024;
 
-static int says(const char *word)
+static int has_word(const char *word)
 {
     const char *path = getenv("NVML_STUB");
     char text[256] = "";
@@ -51,15 +51,15 @@ static int number_of(const int *device)
 
 static int state_of(const int *device, int is_memory)
 {
-    if (number_of(device) == 1 && says("lost"))
+    if (number_of(device) == 1 && has_word("lost"))
         return GPU_IS_LOST;
-    return !is_memory && says("unsupported") ? NOT_SUPPORTED : SUCCESS;
+    return !is_memory && has_word("unsupported") ? NOT_SUPPORTED : SUCCESS;
 }
 
 #ifndef STUB_BARE
 int nvmlInit_v2(void)
 {
-    return says("init") ? DRIVER_NOT_LOADED : SUCCESS;
+    return has_word("init") ? DRIVER_NOT_LOADED : SUCCESS;
 }
 #endif
 
@@ -75,7 +75,7 @@ const char *nvmlErrorString(int error)
 
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
-    *count = says("empty") ? 0 : GPUS;
+    *count = has_word("empty") ? 0 : GPUS;
     return SUCCESS;
 }
 
@@ -99,7 +99,7 @@ int nvmlDeviceGetUtilizationRates(const int *device, unsigned percent[2])
 
 int nvmlDeviceGetMemoryInfo(const int *device, unsigned long long bytes[3])
 {
-    while (says("hang"))
+    while (has_word("hang"))
         (void)usleep(1000);
     bytes[0] = 16384 * MIB;
     bytes[2] = 1024 * MIB * (1 + (unsigned)number_of(device));

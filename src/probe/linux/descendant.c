@@ -14,7 +14,8 @@ enum { MOST_PARENTS = 1000, STAT_BYTES = 2048, NAME_BYTES = 32 };
 
 bool roast__in_first_pid_namespace(void)
 {
-    static const char first[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of the kernel */
+    static const char first[] =
+        "pid:[4026531836]"; /* PROC_PID_INIT_INO of the kernel */
     char link[sizeof(first)];
     ssize_t size = readlink("/proc/self/ns/pid", link, sizeof(link));
 

@@ -117,8 +117,8 @@ int roast__nvml_start(struct roast_nvml *nvml, roast_error *err)
     if (error != SUCCESS) {
         const char *text = nvml->error_text ? nvml->error_text(error) : NULL;
         return roast_error_set(err, ROAST_UNAVAILABLE,
-                               "the NVIDIA driver does not work: error %d, %.80s", error,
-                               text ? text : "without a text");
+                               "the NVIDIA driver does not work: error %d, %.80s",
+                               error, text ? text : "without a text");
     }
     /* one that is not ours to use has no handle, and keeps its number */
     for (; nvml->device_count < count && nvml->device_count < ROAST_MOST_GPUS;
@@ -162,7 +162,7 @@ void roast__nvml_name(struct roast_nvml *nvml, unsigned device,
     name[ROAST_GPU_NAME_BYTES - 1] = '\0';
 }
 
-/* Whether a call gave a value; notes what else it says of the device. */
+/* Whether a call gave a value; notes a device that is lost. */
 static bool succeeded(struct roast_gpu *gpu, int error)
 {
     gpu->lost |= error == GPU_IS_LOST;

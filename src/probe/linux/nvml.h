@@ -17,7 +17,7 @@ enum { ROAST_MOST_GPUS = 64, ROAST_GPU_NAME_BYTES = 96 };
 /* A device at one moment; NaN: not known. */
 struct roast_gpu {
     double utilization_percent; /* of the time that it computed, for any process */
-    double memory_bytes; /* in use, by all processes */
+    double memory_bytes;        /* in use, by all processes */
     double memory_limit_bytes;
     double power_w;
     bool lost; /* the driver has no access to it any more */

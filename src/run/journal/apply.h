@@ -24,8 +24,9 @@ struct roast_rewrite {
                              struct roast_str text);
     void (*record)(void *context, roast_run *run, roast_record *rec);
     void *context;
-    struct roast_string_table announced; /* texts as they were; released by the caller */
-    struct roast_names names;            /* of them, those of datasets and files */
+    struct roast_string_table
+        announced;            /* texts as they were; released by the caller */
+    struct roast_names names; /* of them, those of datasets and files */
 };
 
 /* Zeroed = before the first entry. */

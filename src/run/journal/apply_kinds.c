@@ -77,9 +77,8 @@ static bool keep_original(struct roast_rewrite *rewrite, bool is_name,
 {
     int32_t number = is_name ? roast__strings_put(&rewrite->announced, text) : 0;
 
-    return !is_name ||
-           (number >= 0 &&
-            roast__names_add(&rewrite->names, &rewrite->announced, number));
+    return !is_name || (number >= 0 &&
+                        roast__names_add(&rewrite->names, &rewrite->announced, number));
 }
 
 static int apply_text(struct roast_apply_entry *entry)
