@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* anonymise.c - a copy of a run in which names are tokens.
  *
- * The journal of the run, or of its file, is applied to another one. On the way each text
- * is kept, replaced or left out by its place in the journal: what is not listed here as
- * harmless is not kept. A token is the role of a name and its number in order of first use, so
- * that one name has one token in all places of the same role, and in every copy. */
+ * The journal of the run, or of its file, is applied to another one. On the way each
+ * text is kept, replaced or left out by its place in the journal: what is not listed here
+ * as harmless is not kept. A token is the role of a name and its number in order of first
+ * use, so that one name has one token in all places of the same role, and in every
+ * copy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -158,7 +159,8 @@ static struct roast_str address_token(struct anonymiser *own, struct roast_str n
     return (struct roast_str){room, (size_t)size};
 }
 
-/* A process or GPU of the client's machine is called after its number, which says nothing. */
+/* A process or GPU of the client's machine is called after its number, which is no
+ * secret. */
 static struct roast_str worker_token(struct anonymiser *own, struct roast_str name)
 {
     struct roast_str address = address_token(own, name);

@@ -31,8 +31,8 @@
 #include "export/trace.h"
 #include "roast/version.h"
 
-/* A new clock begins after so many seconds at the earliest: 2^35 ns are 34 s, and all times
- * below take five bytes. */
+/* A new clock begins after so much time at the earliest: below 2^35 ns, which are 34 s, a
+ * time takes five bytes. */
 static const int64_t CLOCK_NS = INT64_C(30000000000);
 
 enum {

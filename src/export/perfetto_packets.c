@@ -10,9 +10,10 @@
  *        50 01                                10: sequence 1
  *        5a 04  48 02 58 03                   11: event: 9: type 2, 11: track 3
  *
- * Most of a trace are such packets, so times are written as distances to a recent moment: a
- * packet with a snapshot of clocks (6) defines a clock that is 0 there, and makes it the
- * default of the sequence (59). A packet with numbers of interned texts has the flag 2 (13).
+ * Most of a trace are such packets, so times are written as distances to a recent moment:
+ * a packet with a snapshot of clocks (6) defines a clock that is 0 there, and makes it the
+ * default of the sequence (59). A packet with numbers of interned texts has the flag 2
+ * (13).
  *
  * The numbers of the fields are those of perfetto/trace/trace_packet.proto. */
 #include "export/perfetto_packets.h"

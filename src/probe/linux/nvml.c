@@ -13,6 +13,8 @@
 
 #include "base/mem.h"
 
+#define LIBRARY "libnvidia-ml.so.1"
+
 enum { SUCCESS = 0, INSUFFICIENT_SIZE = 7, GPU_IS_LOST = 15 };
 enum { MOST_TRIES = 3, SPARE_PROCESSES = 16, MOST_PROCESSES = 1 << 20 };
 
@@ -87,6 +89,17 @@ static int find_functions(struct roast_nvml *nvml, roast_error *err)
     return ROAST_OK;
 }
 
+/* The reason follows a path, which may be that of a user. */
+static int not_loaded(roast_error *err)
+{
+    const char *text = dlerror();
+    const char *reason = text ? strstr(text, ": ") : NULL;
+
+    return roast_error_set(err, ROAST_UNAVAILABLE,
+                           "no NVIDIA driver here: " LIBRARY "%.120s",
+                           reason ? reason : "");
+}
+
 int roast__nvml_open(struct roast_nvml **out, roast_error *err)
 {
     struct roast_nvml *nvml = roast__alloc(sizeof(*nvml));
@@ -94,11 +107,8 @@ int roast__nvml_open(struct roast_nvml **out, roast_error *err)
     *out = NULL;
     if (!nvml)
         return roast_error_set(err, ROAST_NO_MEMORY, "GPUs");
-    nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    int status = nvml->library
-                     ? find_functions(nvml, err)
-                     : roast_error_set(err, ROAST_UNAVAILABLE,
-                                       "no NVIDIA driver here: %.120s", dlerror());
+    nvml->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    int status = nvml->library ? find_functions(nvml, err) : not_loaded(err);
     if (status < 0)
         roast__nvml_close(nvml);
     else
