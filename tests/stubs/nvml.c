@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nvml.c - a library like that of NVIDIA's driver, with two GPUs that are not there.
  *
- * The environment variable NVML_STUB is the path of a file with words, which is read in each
- * call:
+ * The environment variable NVML_STUB is the path of a file with words, which is read in
+ * each call:
  *
  *     init         the driver is not loaded
  *     empty        it has no GPU

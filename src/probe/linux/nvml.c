@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-#define LIBRARY "libnvidia-ml.so.1"
+static const char library_name[] = "libnvidia-ml.so.1";
 
 enum { SUCCESS = 0, INSUFFICIENT_SIZE = 7, GPU_IS_LOST = 15 };
 enum { MOST_TRIES = 3, SPARE_PROCESSES = 16, MOST_PROCESSES = 1 << 20 };
@@ -95,9 +95,8 @@ static int not_loaded(roast_error *err)
     const char *text = dlerror();
     const char *reason = text ? strstr(text, ": ") : NULL;
 
-    return roast_error_set(err, ROAST_UNAVAILABLE,
-                           "no NVIDIA driver here: " LIBRARY "%.120s",
-                           reason ? reason : "");
+    return roast_error_set(err, ROAST_UNAVAILABLE, "no NVIDIA driver here: %s%.120s",
+                           library_name, reason ? reason : "");
 }
 
 int roast__nvml_open(struct roast_nvml **out, roast_error *err)
@@ -107,7 +106,7 @@ int roast__nvml_open(struct roast_nvml **out, roast_error *err)
     *out = NULL;
     if (!nvml)
         return roast_error_set(err, ROAST_NO_MEMORY, "GPUs");
-    nvml->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    nvml->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     int status = nvml->library ? find_functions(nvml, err) : not_loaded(err);
     if (status < 0)
         roast__nvml_close(nvml);
