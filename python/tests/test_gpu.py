@@ -82,7 +82,7 @@ def test_a_command(environment: dict[str, str], tmp_path: Path) -> None:
     )
     shown = [line.split() for line in done.stderr.splitlines()]
     assert ["GPUs", "2"] in shown
-    assert ["Utilization", "50", "%", "(max", "60", "%)"] in shown
+    assert ["Utilization", "50.0", "%", "(max", "60.0", "%)"] in shown
     assert ["Power", "250", "W", "(peak", "250", "W)"] in shown
     (path,) = tmp_path.glob("*.roast")
     check(path)

@@ -19,7 +19,7 @@ from typing import Any
 from roastcoffea import _core, _probe
 from roastcoffea.export.import_command import FAILED, UNREADABLE, fail, reason
 
-PART_ROWS = 1 << 16
+PART_ROWS = 1 << 15
 
 
 def write_columns(core: _core.Run, kind: str, folder: Path) -> None:
@@ -98,6 +98,7 @@ def main(arguments: list[str]) -> int:
     from roastcoffea.run import open_run
 
     given, kind, folder = arguments[-3:]
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # it keeps the least
     try:
         run = open_run(given)
     except (OSError, ValueError, _probe.RoastError) as error:
