@@ -372,8 +372,8 @@ static int run_kind(const char *kind)
         GPU(a_device_that_is_lost_is_counted_once),
         GPU(what_a_device_does_not_report_is_absent),
         GPU(a_driver_that_does_not_work_is_a_reason),
-        GPU(a_call_that_does_not_return_switches_it_off),
         GPU(memory_that_runs_out_is_an_error),
+        GPU(a_call_that_does_not_return_switches_it_off), /* leaves its thread */
     };
     const struct CMUnitTest old[] = {GPU(functions_that_are_missing_leave_values_out)};
     const struct CMUnitTest bare[] = {GPU(a_library_without_its_core_is_a_reason)};
