@@ -179,6 +179,13 @@ void roast__rule_garbage_collection(const struct roast_rule_input *input,
         percent >= LIMIT_GC_PERCENT && roast__is_significant(input, seconds);
     roast__set_number(finding, "seconds", seconds, "s");
     roast__set_number(finding, "percent", percent, "%");
+    /* what ran in process() is in its time, or in that of reads: most did not */
+    double inside_s = input->slices[ROAST_SLICE_compute];
+    for (int i = ROAST_SLICE_fetch; i <= ROAST_SLICE_read_other; i++)
+        inside_s += input->slices[i];
+    if (seconds > 2 * inside_s)
+        finding->advice = "gc.freeze() after the imports, so that the collector skips "
+                          "them; most of the collecting was outside of your process()";
     if (runs > 0) {
         roast__set_number(finding, "runs", runs, "");
         roast__set_from_pattern(finding, "count", " ({runs} runs)");

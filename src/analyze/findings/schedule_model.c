@@ -372,6 +372,22 @@ static size_t open_slots(const struct roast_schedule_model *model,
     return count;
 }
 
+/* The jobs in front of a chunk that is the first of its fileset. A scheduler sends each
+ * worker more chunks than it has threads, in another order: each thread of the begin may
+ * have one before. */
+static size_t jobs_in_front(const struct roast_schedule_model *model,
+                            const struct window *window, size_t threads,
+                            const struct roast_schedule_change *change)
+{
+    size_t count = 0;
+
+    if (change->first_row == 0 || !model->ctx->budget->schedule.has_scheduler)
+        return 0;
+    for (size_t i = 0; i < threads; i++)
+        count += model->slots[i].key == window->from_ns;
+    return count;
+}
+
 /* Time from the begin of a window to the end of its last chunk. */
 static int64_t replay(const struct roast_schedule_model *model,
                       const struct window *window,
@@ -381,12 +397,14 @@ static int64_t replay(const struct roast_schedule_model *model,
     const struct roast_keyed *order = model->order + window->first;
     bool reorders = change->first_row > 0 || change->first_dataset > 0;
     size_t threads = open_slots(model, window, change), position = 0;
+    const size_t in_front = jobs_in_front(model, window, threads, change);
     int64_t end_ns = window->from_ns;
 
-    for (int pass = reorders ? 0 : 1; threads > 0 && pass < 2; pass++) {
+    for (int pass = reorders ? 0 : 2; threads > 0 && pass <= 2; pass++) {
         for (size_t i = 0; i < window->count; i++) {
             const struct roast_job *job = &schedule->jobs[order[i].item];
-            if (reorders && starts_first(model, job, change) != (pass == 0))
+            int own_pass = i < in_front ? 0 : starts_first(model, job, change) ? 1 : 2;
+            if (reorders && own_pass != pass)
                 continue;
             /* a thread that left gets no more jobs, unless it is the last one */
             while (threads > 1 &&
