@@ -220,6 +220,7 @@ def elsewhere(name: str) -> Case:
     module = "dask_scheduler" if name[0] == "d" else module
     module = "dask_exit" if name[:2] == "d5" else module
     module = "leaving" if name[:2] == "g1" else module
+    module = "exports" if name[:2] == "g5" else module
 
     def case(count: int) -> int:
         return importlib.import_module(module).CASES[name](count)

@@ -2,9 +2,9 @@
 """What is measured and how much faster than the reference it has to be.
 
 One row per case; the function of the same name in cases.py, nano.py, bulk.py,
-lasting.py, dask_scheduler.py or dask_exit.py does the work. A row without a goal is
-printed for the record and stays out of results.json. What no reference has is in
-LIMITS: the most that it may be; or, among those of Dask, the limit stands in its place.
+lasting.py, leaving.py, exports.py, dask_scheduler.py or dask_exit.py does the work. A
+row without a goal is printed for the record and stays out of results.json. What no
+reference has is in LIMITS: the most that it may be; or the limit stands in its place.
 The ratios of c2, c3, e1 and f1b stand for 160 B, 850 B, 40 ns and 250 B.
 """
 
@@ -60,6 +60,10 @@ ROWS = (
     Row("g1b", "leaving a block, 10^5 chunks; limit: 1 s", "ms", 1.0, rounds=10),
     Row("g1c", "leaving a block, 10^6 chunks; limit: 5 s", "ms", 1.0, rounds=3),
     Row("g1f", "bytes left of a chunk; limit: 300 B", "B", 1.0, rounds=2),
+    Row("g5p", "Perfetto of 10^5 chunks; limit: 5 s", "ms", 1.0, rounds=5),
+    Row("g5o", "OpenMetrics of 10^6 chunks; limit: 5 s", "ms", 1.0, rounds=5),
+    Row("g5j", "JSON of 10^6 chunks; limit: 5 s", "ms", 1.0, rounds=5),
+    Row("g5m", "export of 10^6, above opening; limit: 200 MB", "MB", 1.0, rounds=1),
     Row("e2s", "as e2, of five series instead of two", "us", None, rounds=5),
     Row("a3s", "as a3, chunks of 5 ms with 5 ms between", "us", None),
     Row("a4s", "as a4, chunks of 5 ms with 5 ms between", "us", None),

@@ -59,23 +59,26 @@ static bool has_label(const struct arguments *args, const char *label)
     return false;
 }
 
+/* The summary has names: that of a copy without them is made anew. */
 static int export_run(struct source *source, enum roast_export_format format,
-                      struct roast_export_options *options)
+                      struct roast_export_options *options, bool anonymise)
 {
     const roast_summary *summary = NULL;
-    roast_run *run = NULL;
+    roast_run *run = NULL, *copy = NULL;
     roast_error err = {0};
-    bool whole = !roast_export_from_summary(format, options);
-    int code = source_run(source, whole, &run);
+    int code = anonymise ? source_anonymised(source, &copy)
+                         : source_run(source, !roast_export_from_summary(format), &run);
 
-    if (code == CODE_OK && !options->anonymise)
+    if (code == CODE_OK && !anonymise)
         code = source_summary(source, &summary);
     if (code != CODE_OK)
         return code;
     options->source = (struct roast_report_source){
         source_origin(source), source->info.cut_bytes, source->info.damaged};
     source_note_state(source);
-    if (roast_export(run, summary, format, options, &err) == ROAST_OK)
+    int status = roast_export(copy ? copy : run, summary, format, options, &err);
+    roast_run_free(copy);
+    if (status == ROAST_OK)
         return CODE_OK;
     if (err.code == ROAST_REFUSED)
         return fail(CODE_USAGE, "export", "%s; -o names it", err.message);
@@ -101,8 +104,8 @@ static int export(const struct arguments *args)
         .put = put_bytes,
         .by_worker = has_label(args, "worker"),
         .by_file = has_label(args, "file"),
-        .anonymise = args_value(args, "anonymise") != NULL,
     };
+    bool anonymise = args_value(args, "anonymise") != NULL;
     const struct roast_export_info *info =
         roast_export_info((enum roast_export_format)format);
     if (info->by_python && !options.path)
@@ -111,9 +114,10 @@ static int export(const struct arguments *args)
                     info->name);
     int code = source_open(&source, args->operands[0]);
     if (code == CODE_OK && info->by_python)
-        code = python_export(source.path, info->name, options.path, options.anonymise);
+        code = python_export(source.path, info->name, options.path, anonymise);
     else if (code == CODE_OK)
-        code = export_run(&source, (enum roast_export_format)format, &options);
+        code =
+            export_run(&source, (enum roast_export_format)format, &options, anonymise);
     source_close(&source);
     return code;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_command.c - runs any command and measures it, without Python.
  *
- * The library measures (roast_command_source, roast_host_source); what a library must not
- * do is here: it forks, waits, adopts orphans and takes signals. Whatever fails in the
- * measurement is reported, and the command runs on. */
+ * The library measures (the sources of src/collect); what a library must not do is here:
+ * it forks, waits, adopts orphans and takes signals. Whatever fails in the measurement is
+ * reported, and the command runs on. */
 #include "run_command.h"
 
 #include <errno.h>
@@ -260,6 +260,7 @@ static void begin(struct measured *measured, const struct arguments *args,
     }
     add_source(measured, &roast_host_source, 0, HOST_S);
     add_source(measured, &roast_command_source, FIRST_S, interval_s);
+    add_source(measured, &roast_gpu_source, 0, interval_s);
 }
 
 static void note_end(roast_run *run, int status)

@@ -16,6 +16,7 @@
 
 #include "out.h"
 #include "python.h"
+#include "roast/export.h"
 #include "run_files.h"
 
 /* ---- opening ------------------------------------------------------------------ */
@@ -120,6 +121,14 @@ int source_run(struct source *source, bool whole, roast_run **run)
 {
     roast_error err = {0};
     int status = roast_runfile_run(source->file, whole, run, &err);
+
+    return after_read(source, status, &err);
+}
+
+int source_anonymised(struct source *source, roast_run **copy)
+{
+    roast_error err = {0};
+    int status = roast_runfile_anonymise(copy, source->file, &err);
 
     return after_read(source, status, &err);
 }

@@ -17,6 +17,8 @@ struct source {
 /* Each returns 0, or an exit code after printing the reason. */
 int source_open(struct source *source, const char *path);
 int source_run(struct source *source, bool whole, roast_run **run);
+/* A copy without names, which the caller frees. */
+int source_anonymised(struct source *source, roast_run **copy);
 int source_summary(struct source *source, const roast_summary **summary);
 int source_table(struct source *source, enum roast_table_id id, roast_table **table);
 

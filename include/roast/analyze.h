@@ -86,6 +86,12 @@ const roast_table *roast_summary_table(const roast_summary *summary,
 int roast_run_table(roast_table **out, enum roast_table_id id, roast_run *run,
                     const roast_summary *summary, roast_error *err);
 
+/* The same in parts, for runs of any size; without rows there is one part. The run is not
+ * locked while a part is used, and must not change meanwhile, unless it is one part. */
+int roast_run_table_parts(enum roast_table_id id, roast_run *run,
+                          const roast_summary *summary,
+                          const struct roast_table_parts *parts, roast_error *err);
+
 /* Whether the table comes from the summary alone and needs no records. */
 bool roast_table_from_summary(enum roast_table_id id);
 

@@ -7,6 +7,7 @@
 #define ROAST_EXPORT_H
 
 #include "roast/report.h"
+#include "roast/runfile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,13 +45,11 @@ struct roast_export_options {
     bool by_worker;   /* openmetrics: numbers of workers too */
     bool by_file;     /* openmetrics: numbers of files too */
     size_t most_rows; /* openmetrics: of each table; 0: all */
-    bool anonymise;   /* exports roast_run_anonymise() of the run */
     struct roast_report_source source;
 };
 
 /* Whether a format needs only the summary and what a run has without its attempts. */
-bool roast_export_from_summary(enum roast_export_format format,
-                               const struct roast_export_options *options);
+bool roast_export_from_summary(enum roast_export_format format);
 
 /* Other formats need a run that was loaded as a whole. The summary is that of the run; NULL: it is
  * computed. REFUSED for what is written by Python, or to a path only. */
@@ -66,6 +65,9 @@ int roast_export_metrics(struct roast_page *out,
  * are numbered names ("dataset-1"), the same in every copy, and texts that may contain
  * any of them are left out. Returns owned. */
 int roast_run_anonymise(roast_run **out, roast_run *run, roast_error *err);
+
+/* The same of the run in a file, which need not be loaded for it. */
+int roast_runfile_anonymise(roast_run **out, roast_runfile *file, roast_error *err);
 
 #ifdef __cplusplus
 }

@@ -110,6 +110,15 @@ typedef struct roast_table roast_table;
 roast_table *roast_table_hold(roast_table *table);
 void roast_table_free(roast_table *table); /* drops one reference */
 
+/* A table in parts of so many rows; SIZE_MAX: one part. The number of a text is the same in
+ * all parts. */
+struct roast_table_parts {
+    size_t rows;
+    /* Owns the part. Keeps its own failures, and returns false to end the making. */
+    bool (*put)(void *context, roast_table *part);
+    void *context;
+};
+
 /* All below borrow the table. NULL is a table without rows. */
 size_t roast_table_rows(const roast_table *table);
 size_t roast_table_width(const roast_table *table); /* number of columns */

@@ -137,13 +137,14 @@ class RunRecorder:
         """The schedulers of the run, which report its workers from now on."""
         with self.lock:
             if self._dask is None:
+                from roastcoffea.backends.dask import CANNOT_KNOW
                 from roastcoffea.dask.watch import Watches
 
                 self._dask = Watches(self, self.interval_s)
-                self._set_unknowable({})
                 if self._spool is None:
                     self.core.unwatch()  # processes of this machine are no workers
                     self.core.watch(0.0, ())
+                self._set_unknowable(CANNOT_KNOW)
             return self._dask
 
     def end_dask(self) -> None:

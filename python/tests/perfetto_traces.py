@@ -13,6 +13,7 @@ from typing import Any
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
 Event = protos.TrackEvent
+REALTIME = 1
 INTERNED = {
     "category": "event_categories",
     "name": "event_names",
@@ -120,12 +121,28 @@ def add_event(trace: Trace, packet: Any) -> None:
         stack.append(begun)
 
 
+def add_clocks(zeros: dict[int, int], snapshot: Any) -> None:
+    """When each of the clocks was 0, by CLOCK_REALTIME."""
+    shown = {clock.clock_id: clock.timestamp for clock in snapshot.clocks}
+    assert not zeros.keys() & shown.keys() - {REALTIME}, "a clock is defined twice"
+    assert all(clock == REALTIME or 64 <= clock < 128 for clock in shown)
+    zeros |= {clock: shown[REALTIME] - now for clock, now in shown.items()}
+    zeros[REALTIME] = 0
+
+
+def uses_texts(packet: Any) -> bool:
+    event = packet.track_event
+    return bool(event.name_iid or event.category_iids or event.debug_annotations)
+
+
 def read(data: bytes) -> Trace:
     trace = Trace()
     packets = protos.Trace.FromString(data).packet
-    assert packets[0].clock_snapshot.primary_trace_clock == 1
+    assert packets[0].clock_snapshot.primary_trace_clock == REALTIME
     assert packets[0].sequence_flags == 1
-    for packet in packets[1:]:
+    zeros: dict[int, int] = {}
+    clock = 0
+    for packet in packets:
         if packet.HasField("track_descriptor"):
             track = packet.track_descriptor
             assert track.uuid not in trace.tracks
@@ -133,7 +150,13 @@ def read(data: bytes) -> Trace:
             trace.tracks[track.uuid] = track
             continue
         assert packet.trusted_packet_sequence_id == 1
-        assert packet.sequence_flags == 2
+        if packet.HasField("clock_snapshot"):
+            add_clocks(zeros, packet.clock_snapshot)
+        if packet.HasField("trace_packet_defaults"):
+            clock = packet.trace_packet_defaults.timestamp_clock_id
+            continue
+        assert packet.sequence_flags == (2 if uses_texts(packet) else 0)
+        packet.timestamp += zeros[packet.timestamp_clock_id or clock]
         add_texts(trace, packet.interned_data)
     events = [packet for packet in packets if packet.HasField("track_event")]
     for packet in sorted(events, key=lambda packet: packet.timestamp):

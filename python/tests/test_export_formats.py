@@ -30,6 +30,7 @@ from roastcoffea import _core
 from roastcoffea.export import to_prometheus
 from roastcoffea.export.measurements import load_measurement
 from roastcoffea.run import Run
+from tables import large_run
 
 SECRET = "zq"  # in all names
 LONG = SECRET * 50_000
@@ -49,6 +50,7 @@ UNITS = {  # base unit, factor
     "%": ("ratio", 0.01),
     "ratio": ("ratio", 1),
     "x": ("ratio", 1),
+    "W": ("watts", 1),
 }
 
 
@@ -290,6 +292,71 @@ def test_pyarrow_reads_its_formats(run, kind, tmp_path):
             with ipc.open_file(path) as file:
                 table = file.read_all()
         assert table.to_pydict() == pyarrow.table(run.table(name)).to_pydict()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Of a file, so that tables are written in parts; files appear in all of them."""
+    core = cli_runs.begun()
+    cli_runs.add(
+        core,
+        *(cli_runs.record(n, file=f"{n % 7}-{n // 10}.root") for n in range(100)),
+    )
+    core.finish(cli_runs.SECOND * 30)
+    path = tmp_path_factory.mktemp("large") / "run.roast"
+    core.save(path)
+    return roastcoffea.open_run(path)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@pytest.mark.parametrize("anonymise", [False, True])
+def test_tables_are_written_in_parts(large, kind, anonymise, tmp_path, monkeypatch):
+    monkeypatch.setattr("roastcoffea.export.columns.PART_ROWS", 7)
+    folder = large.export(kind, tmp_path / "tables", anonymise=anonymise)
+    core = large._core.anonymised() if anonymise else large._core
+    for name in ("chunks", "tasks", "metrics"):
+        path = folder / f"{name}.{kind}"
+        wanted = pyarrow.table(core.table(name))
+        if kind == "parquet":
+            table = parquet.read_table(path)
+            assert parquet.ParquetFile(path).num_row_groups == -(-len(wanted) // 7)
+        else:
+            with ipc.open_file(path) as file:
+                table = file.read_all()
+                parts = {"metrics": 1}.get(name, -(-len(wanted) // 7))
+                assert file.num_record_batches == parts
+            assert table.schema == wanted.schema
+        assert table.to_pydict() == wanted.to_pydict()
+
+
+def test_csv_of_a_file_is_that_of_the_run(tmp_path):
+    """It is written in parts of 65,536 rows."""
+    core = large_run(70_000)
+    core.save(tmp_path / "run.roast")
+    run = roastcoffea.open_run(tmp_path / "run.roast")
+    folder = run.export("csv", tmp_path / "tables")
+    with open(folder / "chunks.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    chunks = run.chunks
+    for name in ("chunk_id", "file", "num_events", "undecorated"):
+        wanted = ["" if value is None else str(value) for value in chunks[name]]
+        assert [row[name] for row in rows] == [text.lower() for text in wanted]
+
+
+def test_what_a_part_raises_ends_the_table(large):
+    given = []
+
+    def take(part):
+        given.append(len(part))
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        large._core.table_parts("chunks", 7, take)
+    assert given == [7]
+    with pytest.raises(ValueError, match="parts of 0 rows"):
+        large._core.table_parts("chunks", 0, take)
+    with pytest.raises(KeyError, match="no table 'chunk'"):
+        large._core.table_parts("chunk", 7, take)
 
 
 # ---- runs of other kinds -------------------------------------------------------------

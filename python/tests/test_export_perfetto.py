@@ -311,6 +311,36 @@ def test_attempts_without_end(tmp_path: Path) -> None:
     assert running.of("run")[0].duration is None
 
 
+def test_times_of_a_long_run_are_exact(tmp_path: Path) -> None:
+    """They are written as distances to one of at most 64 moments."""
+    starts = [-5 * SECOND + 1, *(n * 997 * SECOND + n for n in range(200))]
+    frames = [attempt(1, n, start) for n, start in enumerate(starts)]
+    trace = made(tmp_path, *frames, ended_ns=300_000 * SECOND)
+    attempts = trace.of("attempt")
+    assert [each.start - EPOCH_NS for each in attempts] == starts
+    assert {each.duration for each in attempts} == {100 * MS}
+
+
+def test_a_chunk_takes_few_bytes(tmp_path: Path) -> None:
+    """So that 100 MB hold 10^5 chunks of eight slices and nine passes each."""
+    names = sections(*((max(0, i - 1), f"section {i}", 1, MS) for i in range(9)))
+    nested = ((i, (31 + i) * MS + i, (20 - 2 * i) * MS) for i in range(9))
+    passes = intervals(*nested)
+    slices = [number for i in range(1, 9) for number in (i, 10 * MS + i)]
+    frames = [
+        attempt(
+            n % 32, n, n * 20 * SECOND, sections=names, intervals=passes,
+            cpu_ns=50 * MS + n, bytes_read=10**7 + n, rss_peak_bytes=10**9 + n,
+            file=f"root://server.example//store/{n // 100}.root", ladder=pairs(*slices),
+        )
+        for n in range(1000)
+    ]  # fmt: skip
+    trace = made(tmp_path, *frames, ended_ns=30_000 * SECOND)
+    assert len(trace.of("section")) == 9000
+    assert len(trace.of(LADDER)) == 8000
+    assert (tmp_path / "run.perfetto-trace").stat().st_size < 1000 * 950
+
+
 def test_an_attempt_without_start_is_counted(tmp_path: Path) -> None:
     unknown = frame(identity=identity(1, 9), status=1, duration_ns=5)
     trace = made(tmp_path, attempt(1, 1, 0), unknown)

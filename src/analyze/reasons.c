@@ -24,15 +24,14 @@ enum need {
     NEED_SCHEDULER, /* the text of the row is the reason */
     NEED_COMMAND,   /* roast run -- COMMAND */
     NEED_HOST,      /* that, or a run on this machine that is sampled */
+    NEED_GPU,       /* the text of the row is the reason */
     NEED_COUNT
 };
 
 /* The names of the notes in which a backend declares what it cannot know. */
 static const char *const note_names[NEED_COUNT] = {
-    [NEED_POOL] = "workers",
-    [NEED_SAMPLES] = "samples",
-    [NEED_SPANS] = "spans",
-    [NEED_SCHEDULER] = "scheduler",
+    [NEED_POOL] = "workers",        [NEED_SAMPLES] = "samples", [NEED_SPANS] = "spans",
+    [NEED_SCHEDULER] = "scheduler", [NEED_GPU] = "gpu",
 };
 
 struct reason {
@@ -162,6 +161,7 @@ static const char *missing(const struct roast_summary_context *ctx,
     case NEED_NOTHING:
     case NEED_OTHERS:
     case NEED_SCHEDULER:
+    case NEED_GPU:
     case NEED_COUNT:
         break;
     case NEED_ATTEMPTS:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* anonymise.c - a copy of a run in which names are tokens.
  *
- * The journal of the run is applied to another one. On the way each text is kept,
- * replaced or left out by its place in the journal: what is not listed here as harmless
- * is not kept. A token is the role of a name and its number in order of first use, so
- * that one name has one token in all places of the same role, and in every copy. */
+ * The journal of the run, or of its file, is applied to another one. On the way each
+ * text is kept, replaced or left out by its place in the journal: what is not listed here
+ * as harmless is not kept. A token is the role of a name and its number in order of first
+ * use, so that one name has one token in all places of the same role, and in every
+ * copy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "export/export.h"
+#include "file/runfile.h"
 #include "record/values.h"
 #include "roast/ladder.h"
 #include "run/field_set.h"
@@ -81,6 +83,7 @@ static const struct {
     {"version.", ROAST_NOTES_provenance, KEPT},
     {"platform", ROAST_NOTES_provenance, KEPT},
     {"client", ROAST_NOTES_provenance, KEPT},
+    {"gpu.", ROAST_NOTES_provenance, KEPT},
     {"worker_tracking", ROAST_NOTES_provenance, KEPT},
     {"runner.chunksize", ROAST_NOTES_provenance, KEPT},
     {"runner.maxchunks", ROAST_NOTES_provenance, KEPT},
@@ -92,8 +95,6 @@ static const struct {
 enum { TOKEN_BYTES = 80, TOKENS = 8 };
 
 struct anonymiser {
-    roast_run *from; /* borrowed */
-    struct roast_apply apply;
     struct roast_rewrite rewrite;
     struct roast_string_table names[ROLE_COUNT]; /* in order of first use */
     char tokens[TOKENS][TOKEN_BYTES]; /* the last ones: enough for an entry */
@@ -158,12 +159,13 @@ static struct roast_str address_token(struct anonymiser *own, struct roast_str n
     return (struct roast_str){room, (size_t)size};
 }
 
-/* A process of the client's machine is called after its number, which says nothing. */
+/* A process or GPU of the client's machine is called after its number, which is no
+ * secret. */
 static struct roast_str worker_token(struct anonymiser *own, struct roast_str name)
 {
     struct roast_str address = address_token(own, name);
 
-    if (roast__str_begins(name, "pid-") &&
+    if ((roast__str_begins(name, "pid-") || roast__str_begins(name, "gpu-")) &&
         consists_of((struct roast_str){name.data + 4, name.size_bytes - 4},
                     "0123456789-"))
         return name;
@@ -325,7 +327,7 @@ static struct roast_str rewrite_text(void *context, enum roast_entry kind, unsig
 
 /* The names of dataset and file as ids, see record/identity.c. Their tokens must be names
  * of the copy: nothing else may mention them. */
-static void rewrite_place(struct anonymiser *own, roast_record *rec)
+static void rewrite_place(struct anonymiser *own, roast_run *run, roast_record *rec)
 {
     static const enum role roles[] = {DATASET, SOURCE_FILE};
     struct roast_str place = rec->values[ROAST_FIELD_place].str;
@@ -335,16 +337,14 @@ static void rewrite_place(struct anonymiser *own, roast_record *rec)
     memcpy(own->place, place.data, ROAST_PLACE_BYTES);
     for (size_t i = 0; i < 2; i++) {
         uint32_t id = (uint32_t)roast__load_fixed(own->place + 4 * i, 4);
-        roast__run_lock(own->from);
         struct roast_str name =
             replace(own, roles[i],
-                    roast__strings_get(&own->from->strings,
-                                       roast__names_find(&own->from->names, id)));
-        roast__run_unlock(own->from);
+                    roast__strings_get(&own->rewrite.announced,
+                                       roast__names_find(&own->rewrite.names, id)));
         if (!name.data)
             continue; /* nothing knows its name */
         roast__store_fixed(own->place + 4 * i, roast_name_id(name), 4);
-        own->failed |= roast__run_put_name(own->apply.run, name, NULL) < 0;
+        own->failed |= roast__run_put_name(run, name, NULL) < 0;
     }
     rec->values[ROAST_FIELD_place].str =
         (struct roast_str){(const char *)own->place, ROAST_PLACE_BYTES};
@@ -417,7 +417,7 @@ static struct roast_str message_without_names(struct roast_str message)
     return roast__str_begins(message, zlib) ? roast_str_of(zlib) : absent;
 }
 
-static void rewrite_record(void *context, roast_record *rec)
+static void rewrite_record(void *context, roast_run *run, roast_record *rec)
 {
     static const struct {
         enum roast_field field;
@@ -439,7 +439,7 @@ static void rewrite_record(void *context, roast_record *rec)
             rec->present &= ~ROAST_BIT(error_message);
     }
     if (roast_record_has(rec, ROAST_FIELD_place))
-        rewrite_place(own, rec);
+        rewrite_place(own, run, rec);
     if (roast_record_has(rec, ROAST_FIELD_endpoints) &&
         !rewrite_endpoints(own, &rec->values[ROAST_FIELD_endpoints].str))
         rec->present &= ~ROAST_BIT(endpoints);
@@ -459,49 +459,80 @@ static void rewrite_record(void *context, roast_record *rec)
 
 /* ---- the copy -------------------------------------------------------------------- */
 
-static int apply_block(void *context, struct roast_block *block, roast_error *err)
+static struct anonymiser *anonymiser_new(roast_error *err)
 {
-    struct anonymiser *own = context;
-    const char *entries = (const char *)block->bytes + ROAST_BLOCK_HEAD_BYTES;
+    struct anonymiser *own = roast__alloc(sizeof(*own));
 
-    return roast__apply_block(
-        &own->apply, (struct roast_str){entries, block->size_bytes}, false, err);
+    if (!own)
+        (void)roast_error_set(err, ROAST_NO_MEMORY, "a copy of a run");
+    else
+        own->rewrite = (struct roast_rewrite){
+            .text = rewrite_text, .record = rewrite_record, .context = own};
+    return own;
 }
 
-static void release(struct anonymiser *own)
+/* Releases everything; the copy too, after a failure. */
+static int finish(struct anonymiser *own, roast_run **copy, int status,
+                  roast_error *err)
 {
+    if (status == ROAST_OK && own->failed)
+        status = roast_error_set(err, ROAST_NO_MEMORY, "a copy of a run");
+    if (status < 0) {
+        roast_run_free(*copy);
+        *copy = NULL;
+    }
     for (int i = 0; i < ROLE_COUNT; i++)
         roast__strings_release(&own->names[i]);
     roast__strings_release(&own->rewrite.announced);
+    roast__names_release(&own->rewrite.names);
     roast__buf_release(&own->text);
     roast__buf_release(&own->endpoints);
     roast__values_release(&own->process);
     roast__values_release(&own->custom);
-    roast__apply_release(&own->apply);
     roast__free(own);
+    return status;
+}
+
+static int apply_block(void *context, struct roast_block *block, roast_error *err)
+{
+    const char *entries = (const char *)block->bytes + ROAST_BLOCK_HEAD_BYTES;
+
+    return roast__apply_block(context, (struct roast_str){entries, block->size_bytes},
+                              false, err);
 }
 
 int roast_run_anonymise(roast_run **out, roast_run *run, roast_error *err)
 {
-    struct anonymiser *own = roast__alloc(sizeof(*own));
+    struct anonymiser *own = anonymiser_new(err);
+    struct roast_apply apply = {0};
 
     *out = NULL;
     if (!own)
-        return roast_error_set(err, ROAST_NO_MEMORY, "a copy of a run");
-    own->from = run;
-    own->rewrite = (struct roast_rewrite){
-        .text = rewrite_text, .record = rewrite_record, .context = own};
-    own->apply.rewrite = &own->rewrite;
+        return ROAST_NO_MEMORY;
+    apply.rewrite = &own->rewrite;
     int64_t mono_ns = roast__sat_sub(run->start_ns, run->epoch_minus_mono_ns);
-    int status = roast__apply_start(&own->apply, mono_ns, run->start_ns, err);
+    int status = roast__apply_start(&apply, mono_ns, run->start_ns, err);
     if (status == ROAST_OK)
-        status = roast__journal_dump(run, apply_block, own, err);
-    if (status == ROAST_OK && own->failed)
-        status = roast_error_set(err, ROAST_NO_MEMORY, "a copy of a run");
-    if (status == ROAST_OK) {
-        *out = own->apply.run;
-        own->apply.run = NULL; /* moved to the caller */
+        status = roast__journal_dump(run, apply_block, &apply, err);
+    *out = apply.run;
+    apply.run = NULL; /* moved to the caller */
+    roast__apply_release(&apply);
+    return finish(own, out, status, err);
+}
+
+/* Names come before what mentions their ids in a finished file, and not in a live one. */
+int roast_runfile_anonymise(roast_run **out, roast_runfile *file, roast_error *err)
+{
+    roast_run *whole = NULL;
+
+    *out = NULL;
+    if (file->header.live) {
+        int status = roast_runfile_run(file, true, &whole, err);
+        return status < 0 ? status : roast_run_anonymise(out, whole, err);
     }
-    release(own);
-    return status;
+    struct anonymiser *own = anonymiser_new(err);
+    if (!own)
+        return ROAST_NO_MEMORY;
+    int status = roast__runfile_rewritten(file, &own->rewrite, out, err);
+    return finish(own, out, status, err);
 }

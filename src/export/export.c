@@ -40,11 +40,9 @@ int roast_export_find(const char *name)
     return format;
 }
 
-bool roast_export_from_summary(enum roast_export_format format,
-                               const struct roast_export_options *options)
+bool roast_export_from_summary(enum roast_export_format format)
 {
-    return (format == ROAST_EXPORT_OPENMETRICS || format == ROAST_EXPORT_JSON) &&
-           !options->anonymise;
+    return format == ROAST_EXPORT_OPENMETRICS || format == ROAST_EXPORT_JSON;
 }
 
 /* ---- output ---------------------------------------------------------------------- */
@@ -157,23 +155,16 @@ int roast_export(roast_run *run, const roast_summary *summary,
 {
     struct roast__export in = {.run = run, .summary = summary, .options = options};
     roast_summary *owned = NULL;
-    roast_run *copy = NULL;
     int status = open_target(&in, format, err);
 
-    if (status == ROAST_OK && options->anonymise) {
-        status = roast_run_anonymise(&copy, run, err);
-        in.run = copy;
-        in.summary = NULL;
-    }
-    if (status == ROAST_OK && !in.summary) {
-        status = roast_summarize(&owned, in.run, err);
+    if (status == ROAST_OK && !summary) {
+        status = roast_summarize(&owned, run, err);
         in.summary = owned;
     }
     if (status == ROAST_OK)
         status = writers[format](&in, err);
     status = close_target(&in, format, status, err);
     roast_summary_free(owned);
-    roast_run_free(copy);
     return status;
 }
 

@@ -45,6 +45,7 @@ static const struct unit {
     {"%", "ratio", 1, 100, {"percentage", "percent", "pct", "ratio"}},
     {"ratio", "ratio", 1, 1, {"ratio"}},
     {"x", "ratio", 1, 1, {NULL}},
+    {"W", "watts", 1, 1, {"watts"}},
 };
 
 static const struct unit *find_unit(const char *name)

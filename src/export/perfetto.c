@@ -31,8 +31,13 @@
 #include "export/trace.h"
 #include "roast/version.h"
 
+/* A new clock begins after so much time at the earliest: below 2^35 ns, which are 34 s, a
+ * time takes five bytes. */
+static const int64_t CLOCK_NS = INT64_C(30000000000);
+
 enum {
     FLUSH_BYTES = 1 << 16,
+    ATTEMPT_CLOCKS = 60,
     MOST_LANES_TRIED = 1000, /* a broken file may have all attempts at once */
     UNKNOWN_THREAD = -1,
     OTHER_TASKS = -2,
@@ -53,6 +58,7 @@ struct writer {
     struct roast__packets packets;
     struct roast__fact_sink facts; /* into the packets */
     struct roast__trace trace;
+    int64_t next_clock_ns;            /* an attempt from then on begins one */
     uint64_t run;                     /* process of the client */
     struct roast_key_table hosts;     /* by the number of their name in the run */
     struct roast_string_table names;  /* of workers */
@@ -260,12 +266,27 @@ static void put_failure(struct writer *to, uint64_t track, int64_t time_ns)
     roast__packet_finish(&to->packets);
 }
 
+/* Begins a clock for this attempt and those after it. */
+static void put_clock(struct writer *to, int64_t start_ns)
+{
+    const struct roast__trace *trace = &to->trace;
+    int64_t whole_ns =
+        roast__sat_sub(trace->list[trace->count - 1].start_ns, trace->list[0].start_ns);
+    int64_t each_ns =
+        whole_ns / ATTEMPT_CLOCKS > CLOCK_NS ? whole_ns / ATTEMPT_CLOCKS : CLOCK_NS;
+
+    roast__packets_clock(&to->packets, start_ns);
+    to->next_clock_ns = roast__sat_add(start_ns, each_ns);
+}
+
 static void put_attempt(struct writer *to, size_t i)
 {
     const struct roast__trace_attempt *now = &to->trace.now;
     int64_t start_ns = to->trace.list[i].start_ns;
     int64_t thread = UNKNOWN_THREAD;
 
+    if (i == 0 || start_ns >= to->next_clock_ns)
+        put_clock(to, start_ns);
     roast__trace_read(&to->trace, i);
     if (roast_record_has(&now->record, ROAST_FIELD_thread) &&
         now->record.values[ROAST_FIELD_thread].u64 <= INT64_MAX)
@@ -421,7 +442,7 @@ static void put_client(struct writer *to)
     struct roast_span span = roast_run_span(run);
     char processor[256] = "", name[300];
 
-    roast__packets_begin(&to->packets, span.start_ns);
+    roast__packets_clock(&to->packets, span.start_ns);
     (void)roast_run_note(run, ROAST_NOTES_run, "processor", processor,
                          sizeof(processor));
     (void)snprintf(name, sizeof(name), "run: %s", processor);
@@ -500,6 +521,10 @@ static const struct {
     {ROAST_SERIES_memory, "memory", "bytes"},
     {ROAST_SERIES_cpu, "CPU", "%"},
     {ROAST_SERIES_client_memory, "memory of the client", "bytes"},
+    {ROAST_SERIES_gpu_utilization, "GPU utilization", "%"},
+    {ROAST_SERIES_gpu_memory, "GPU memory", "bytes"},
+    {ROAST_SERIES_gpu_power, "GPU power", "W"},
+    {ROAST_SERIES_gpu_process_memory, "GPU memory", "bytes"},
 };
 
 /* The columns of a table of one series. */
@@ -509,10 +534,12 @@ enum {
     SAMPLE_VALUE,
 };
 
-/* A worker without attempts or sessions has a host only if it is a process of this one. */
+/* What has no attempts or sessions has a host only if it is a process or GPU of this
+ * machine. */
 static uint64_t track_of_sampled(struct writer *to, struct roast_str worker)
 {
-    bool is_local = worker.size_bytes > 4 && memcmp(worker.data, "pid-", 4) == 0;
+    bool is_local =
+        roast__str_begins(worker, "pid-") || roast__str_begins(worker, "gpu-");
 
     if (!worker.data)
         return to->run;
@@ -630,6 +657,7 @@ int roast__export_perfetto(struct roast__export *in, roast_error *err)
         put_client(to);
         put_each(to, to->session_count, put_session);
         put_each(to, to->trace.count, put_attempt);
+        roast__packets_first_clock(&to->packets);
         put_each(to, to->task_count, put_task);
         status = put_counters(to, err);
         flush(to);

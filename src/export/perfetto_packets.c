@@ -5,11 +5,15 @@
  * its value: a varint (type 0), 8 bytes (1), or a size and so many bytes (2). A packet with
  * the event "end of the slice on track 3":
  *
- *     0a 0f                                   packet of 15 bytes
+ *     0a 0d                                   packet of 13 bytes
  *        40 95 9a ef 3a                       8: time, ns
  *        50 01                                10: sequence 1
- *        68 02                                13: it uses interned texts
  *        5a 04  48 02 58 03                   11: event: 9: type 2, 11: track 3
+ *
+ * Most of a trace are such packets, so times are written as distances to a recent moment:
+ * a packet with a snapshot of clocks (6) defines a clock that is 0 there, and makes it the
+ * default of the sequence (59). A packet with numbers of interned texts has the flag 2
+ * (13).
  *
  * The numbers of the fields are those of perfetto/trace/trace_packet.proto. */
 #include "export/perfetto_packets.h"
@@ -24,6 +28,7 @@ enum {
     PACKET_EVENT = 11,
     PACKET_INTERNED = 12,
     PACKET_FLAGS = 13,
+    PACKET_CLOCK = 58,
     PACKET_DEFAULTS = 59,
     PACKET_TRACK = 60,
     CLOCKS_CLOCK = 1,
@@ -56,6 +61,7 @@ enum {
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 enum { REALTIME = 1, SEQUENCE = 1, TEXTS_CLEARED = 1, USES_TEXTS = 2 };
+enum { FIRST_CLOCK = 64, MOST_CLOCKS = 64 }; /* of a sequence */
 
 /* ---- protobuf -------------------------------------------------------------------- */
 
@@ -114,20 +120,49 @@ void roast__packets_release(struct roast__packets *packets)
         roast__strings_release(&packets->texts[i]);
 }
 
-void roast__packets_begin(struct roast__packets *packets, int64_t start_ns)
+/* ---- clocks ---------------------------------------------------------------------- */
+
+/* Writes a packet, in which a clock becomes the default. */
+static void put_default_clock(struct roast__packets *packets, unsigned clock)
 {
     struct roast_buf *packet = &packets->message;
 
-    put_number(&packets->interned, CLOCK_ID, REALTIME);
-    put_number(&packets->interned, CLOCK_TIME, start_ns > 0 ? (uint64_t)start_ns : 0);
-    put_message(&packets->inner, CLOCKS_CLOCK, &packets->interned);
-    put_number(&packets->inner, CLOCKS_PRIMARY, REALTIME);
-    put_message(packet, PACKET_CLOCKS, &packets->inner);
     put_number(packet, PACKET_SEQUENCE, SEQUENCE);
-    put_number(packet, PACKET_FLAGS, TEXTS_CLEARED);
-    put_number(&packets->inner, DEFAULTS_CLOCK, REALTIME);
+    put_number(&packets->inner, DEFAULTS_CLOCK, FIRST_CLOCK + clock);
     put_message(packet, PACKET_DEFAULTS, &packets->inner);
     put_message(&packets->out, TRACE_PACKET, packet);
+}
+
+/* Appends what a clock shows to the snapshot in `inner`. */
+static void put_clock(struct roast__packets *packets, unsigned id, uint64_t time_ns)
+{
+    put_number(&packets->clean, CLOCK_ID, id);
+    put_number(&packets->clean, CLOCK_TIME, time_ns);
+    put_message(&packets->inner, CLOCKS_CLOCK, &packets->clean);
+}
+
+void roast__packets_clock(struct roast__packets *packets, int64_t zero_ns)
+{
+    bool is_first = packets->clocks == 0;
+
+    if (packets->clocks == MOST_CLOCKS)
+        return;
+    packets->zero_ns = zero_ns > 0 ? (uint64_t)zero_ns : 0;
+    put_clock(packets, REALTIME, packets->zero_ns);
+    put_clock(packets, FIRST_CLOCK + packets->clocks, 0);
+    if (is_first) {
+        packets->first_zero_ns = packets->zero_ns;
+        put_number(&packets->inner, CLOCKS_PRIMARY, REALTIME);
+        put_number(&packets->message, PACKET_FLAGS, TEXTS_CLEARED);
+    }
+    put_message(&packets->message, PACKET_CLOCKS, &packets->inner);
+    put_default_clock(packets, packets->clocks++);
+}
+
+void roast__packets_first_clock(struct roast__packets *packets)
+{
+    packets->zero_ns = packets->first_zero_ns;
+    put_default_clock(packets, 0);
 }
 
 /* ---- tracks ---------------------------------------------------------------------- */
@@ -181,6 +216,7 @@ static uint64_t interned(struct roast__packets *packets, enum roast__interned ki
     size_t known = texts->count;
     int32_t number = roast__strings_put(texts, text.data ? text : roast_str_of(""));
 
+    packets->uses_texts = true;
     if (number < 0) {
         packets->failed = true;
         return 0;
@@ -199,6 +235,7 @@ void roast__packet_event(struct roast__packets *packets, enum roast__event event
                          uint64_t track, int64_t time_ns)
 {
     packets->time_ns = time_ns > 0 ? (uint64_t)time_ns : 0; /* of a broken file */
+    packets->uses_texts = false;
     put_number(&packets->message, EVENT_TYPE, event);
     put_number(&packets->message, EVENT_TRACK, track);
 }
@@ -251,9 +288,15 @@ void roast__packet_finish(struct roast__packets *packets)
 {
     struct roast_buf *packet = &packets->inner;
 
-    put_number(packet, PACKET_TIME, packets->time_ns);
+    if (packets->time_ns >= packets->zero_ns) {
+        put_number(packet, PACKET_TIME, packets->time_ns - packets->zero_ns);
+    } else {
+        put_number(packet, PACKET_TIME, packets->time_ns);
+        put_number(packet, PACKET_CLOCK, REALTIME);
+    }
     put_number(packet, PACKET_SEQUENCE, SEQUENCE);
-    put_number(packet, PACKET_FLAGS, USES_TEXTS);
+    if (packets->uses_texts)
+        put_number(packet, PACKET_FLAGS, USES_TEXTS);
     if (packets->interned.size_bytes > 0)
         put_message(packet, PACKET_INTERNED, &packets->interned);
     put_message(packet, PACKET_EVENT, &packets->message);

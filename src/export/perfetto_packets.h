@@ -33,7 +33,11 @@ struct roast__packets {
     struct roast_buf clean;    /* a text as UTF-8 */
     struct roast_string_table texts[ROAST_INTERNED_COUNT];
     uint64_t time_ns; /* of the event */
-    uint64_t tracks;  /* how many there are; numbered from 1 */
+    bool uses_texts;  /* the event has numbers of them */
+    uint64_t zero_ns; /* of the clock that events use, since 1970 */
+    uint64_t first_zero_ns;
+    unsigned clocks;
+    uint64_t tracks; /* how many there are; numbered from 1 */
     uint64_t processes;
     bool failed; /* out of memory */
 };
@@ -41,8 +45,12 @@ struct roast__packets {
 void roast__packets_release(struct roast__packets *packets);
 bool roast__packets_ok(const struct roast__packets *packets);
 
-/* The first packet: the clock of all others. */
-void roast__packets_begin(struct roast__packets *packets, int64_t start_ns);
+/* Begins a clock, for all events from here on: times shortly after its zero take few
+ * bytes. The first one begins the trace. There are 64 at most; more change nothing. */
+void roast__packets_clock(struct roast__packets *packets, int64_t zero_ns);
+
+/* Events use the first clock again. */
+void roast__packets_first_clock(struct roast__packets *packets);
 
 /* New tracks; each returns its number. A process groups others. */
 uint64_t roast__packet_process(struct roast__packets *packets, struct roast_str name);

@@ -43,7 +43,9 @@ static int open_finished(roast_runfile *file, roast_error *err)
     if (status == 0)
         status = roast_error_set(err, ROAST_BAD_DATA, "has no plain table journal");
     if (status > 0)
-        status = roast__load_run(&file->small, file->db, true, &file->reading, err);
+        status = roast__load_run(&file->small, file->db,
+                                 &(struct roast_load){.head_only = true},
+                                 &file->reading, err);
     if (status == ROAST_OK)
         set_info(file, file->small);
     return status;
@@ -127,11 +129,24 @@ int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err)
     int status = ROAST_OK;
 
     if (!file->whole) {
-        status = roast__load_run(&file->whole, file->db, false, &file->reading, err);
+        status = roast__load_run(&file->whole, file->db, &(struct roast_load){0},
+                                 &file->reading, err);
         if (status == ROAST_OK)
             set_info(file, file->whole);
     }
     *out = file->whole;
+    return status;
+}
+
+int roast__runfile_rewritten(roast_runfile *file, struct roast_rewrite *rewrite,
+                             roast_run **out, roast_error *err)
+{
+    roast__runfile_lock(file);
+    int status = roast__load_run(
+        out, file->db, &(struct roast_load){.rewrite = rewrite}, &file->reading, err);
+    if (status == ROAST_OK)
+        set_info(file, *out);
+    roast__runfile_unlock(file);
     return status;
 }
 

@@ -37,6 +37,10 @@ int roast__run_info(struct roast_run_info *out, const char *path, bool with_numb
 void roast__runfile_lock(roast_runfile *file);
 void roast__runfile_unlock(roast_runfile *file);
 
+/* Loads a finished file once more, rewritten; returns an owned run. */
+int roast__runfile_rewritten(roast_runfile *file, struct roast_rewrite *rewrite,
+                             roast_run **out, roast_error *err);
+
 /* ---- for other files of this folder; the lock is held ---------------------------- */
 
 int roast__runfile_whole(roast_runfile *file, roast_run **out, roast_error *err);

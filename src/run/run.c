@@ -53,6 +53,7 @@ void roast_run_free(roast_run *run)
     roast__attempts_release(&run->attempts);
     roast__samples_release(&run->samples);
     roast__samples_release(&run->client_samples);
+    roast__samples_release(&run->gpu_samples);
     roast__free(run->offers);
     roast__free(run->moments);
     roast__free(run->counts);

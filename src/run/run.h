@@ -54,6 +54,7 @@ struct roast_run {
     struct roast_attempts attempts;
     struct roast_samples samples;
     struct roast_samples client_samples; /* with the series client_memory alone */
+    struct roast_samples gpu_samples;    /* of GPUs, and of processes that use them */
     struct roast_offer
         *offers; /* owned, by time; of equal times the last one is valid */
     size_t offer_count;
@@ -81,12 +82,7 @@ void roast__run_unlock(struct roast_run *run);
 void roast__run_resolve_pending(struct roast_run *run);
 
 /* Where samples with these series (bit n: series n) belong. */
-static inline struct roast_samples *roast__run_samples(struct roast_run *run,
-                                                       uint32_t series)
-{
-    return series == UINT32_C(1) << ROAST_SERIES_client_memory ? &run->client_samples
-                                                               : &run->samples;
-}
+struct roast_samples *roast__run_samples(struct roast_run *run, uint32_t series);
 
 /* Counts a loss; the lock is held. */
 void roast__run_lose(struct roast_run *run, enum roast_run_loss loss, uint64_t count);

@@ -362,6 +362,20 @@ static struct roast_worker_samples *named_worker(struct roast_run *run,
     return number < 0 ? NULL : roast__samples_worker(&run->samples, number);
 }
 
+struct roast_samples *roast__run_samples(struct roast_run *run, uint32_t series)
+{
+    const uint32_t of_client = UINT32_C(1) << ROAST_SERIES_client_memory;
+    const uint32_t of_gpus = UINT32_C(1) << ROAST_SERIES_gpu_utilization |
+                             UINT32_C(1) << ROAST_SERIES_gpu_memory |
+                             UINT32_C(1) << ROAST_SERIES_gpu_memory_limit |
+                             UINT32_C(1) << ROAST_SERIES_gpu_power |
+                             UINT32_C(1) << ROAST_SERIES_gpu_process_memory;
+
+    if (series == of_client)
+        return &run->client_samples;
+    return series != 0 && (series & ~of_gpus) == 0 ? &run->gpu_samples : &run->samples;
+}
+
 /* The lock is held; a negative name means out of memory. */
 static int put_worker_tick(struct roast_run *run, int32_t name,
                            const struct roast_tick *tick, roast_error *err)

@@ -536,6 +536,23 @@ static bool is_shown(const struct line_source *source, size_t worker)
            source->run->samples.workers[worker].pid == 0;
 }
 
+/* The lines of what is no worker. */
+static bool other_lines(struct line_source *source, const struct roast_samples *samples)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < samples->count; i++) {
+        for (int k = 0; ok && k < ROAST_SERIES_COUNT; k++) {
+            enum roast_series series = (enum roast_series)k;
+            const struct roast_worker_samples *own = &samples->workers[i];
+            bool wanted = source->only == ROAST_ALL_SERIES || source->only == k;
+            if (wanted && roast__series_of(own, series)->changes.size_bytes > 0)
+                ok = sampled_line(source, own, series, false);
+        }
+    }
+    return ok;
+}
+
 /* ---- all ------------------------------------------------------------------------- */
 
 bool roast__timelines_each(const struct roast_run *run, int only,
@@ -550,10 +567,8 @@ bool roast__timelines_each(const struct roast_run *run, int only,
         source.workers_known += source.running.is_worker[i];
     for (size_t i = 0; ok && i < run->samples.count; i++)
         ok = !is_shown(&source, i) || worker_lines(&source, i);
-    bool with_client = only == ROAST_ALL_SERIES || only == ROAST_SERIES_client_memory;
-    for (size_t i = 0; ok && with_client && i < run->client_samples.count; i++)
-        ok = sampled_line(&source, &run->client_samples.workers[i],
-                          ROAST_SERIES_client_memory, false);
+    ok = ok && other_lines(&source, &run->client_samples) &&
+         other_lines(&source, &run->gpu_samples);
     concurrency_release(&source.running);
     return ok;
 }

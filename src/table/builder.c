@@ -166,12 +166,65 @@ int roast__table_finish(roast_table **out, roast_error *err)
     return status;
 }
 
+/* ---- parts ----------------------------------------------------------------------- */
+
+void roast__table_part(roast_table *table, const struct roast_table_parts *parts)
+{
+    if (table)
+        table->parts = parts;
+}
+
+/* Without slots: texts can be read by their numbers. */
+static bool copy_words(struct roast_string_table *to,
+                       const struct roast_string_table *from)
+{
+    *to = (struct roast_string_table){.bytes_used = from->bytes_used,
+                                      .count = from->count};
+    if (from->count == 0)
+        return true;
+    to->bytes = roast__realloc(NULL, from->bytes_used + 1);
+    to->ends = roast__realloc(NULL, from->count * sizeof(to->ends[0]));
+    if (!to->bytes || !to->ends)
+        return false;
+    memcpy(to->bytes, from->bytes, from->bytes_used);
+    memcpy(to->ends, from->ends, from->count * sizeof(to->ends[0]));
+    return true;
+}
+
+/* Moves all rows to a table of their own, and passes it on. Words remain, too, because
+ * their numbers are known to the caller. */
+static bool put_part(roast_table *table)
+{
+    size_t size = sizeof(*table) + table->count * sizeof(table->columns[0]);
+    roast_table *part = roast__alloc(size);
+    bool done = part != NULL;
+
+    if (!done)
+        return false;
+    memcpy(part, table, size);
+    atomic_init(&part->references, 1);
+    for (size_t i = 0; i < table->count; i++) {
+        struct roast_stored_column *column = &table->columns[i];
+        done = copy_words(&part->columns[i].words, &column->words) && done;
+        column->values = column->valid = NULL;
+        column->known = 0;
+    }
+    table->rows = 0;
+    part->failed = !done;
+    return roast__table_finish(&part, NULL) == ROAST_OK &&
+           table->parts->put(table->parts->context, part);
+}
+
 /* ---- rows ------------------------------------------------------------------------ */
 
 void roast__table_row(roast_table *table)
 {
     if (!roast__table_ok(table))
         return;
+    if (table->parts && table->rows == table->parts->rows && !put_part(table)) {
+        table->failed = true;
+        return;
+    }
     if (table->rows == table->cap) {
         size_t cap = table->cap * 2;
         table->failed = table->cap > SIZE_MAX / 4 / sizeof(int64_t);

@@ -27,6 +27,7 @@ struct roast_table {
     size_t rows;
     size_t cap;
     bool failed;
+    const struct roast_table_parts *parts; /* borrowed; NULL: one part */
     void *zeros; /* owned; values and bitmap of columns without known values */
     size_t count;
     struct roast_stored_column columns[];

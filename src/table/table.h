@@ -17,6 +17,10 @@ roast_table *roast__table_new(enum roast_table_id id, size_t rows);
 /* Ends the filling. On failure the table is freed, and NULL. */
 int roast__table_finish(roast_table **table, roast_error *err);
 
+/* From now on rows are passed on and removed when there are so many; those that are left
+ * at the end are in the finished table. Borrowed; NULL table: nothing. */
+void roast__table_part(roast_table *table, const struct roast_table_parts *parts);
+
 /* Marks the table as failed: finishing reports that memory ran out. */
 void roast__table_fail(roast_table *table);
 bool roast__table_ok(const roast_table *table);

@@ -81,9 +81,8 @@ static void no_name_is_left(void **state)
 
     for (size_t i = 0; i < COUNT_OF(formats); i++) {
         struct roast_buf bytes =
-            exported(run, formats[i],
-                     (struct roast_export_options){
-                         .anonymise = true, .by_worker = true, .by_file = true});
+            exported(copy, formats[i],
+                     (struct roast_export_options){.by_worker = true, .by_file = true});
         assert_nameless(&bytes, roast_export_info(formats[i])->name);
         roast__buf_release(&bytes);
     }
@@ -91,6 +90,35 @@ static void no_name_is_left(void **state)
     struct roast_buf bytes = file_bytes(test->path);
     assert_nameless(&bytes, "a file");
     roast__buf_release(&bytes);
+    roast_run_free(copy);
+    roast_run_free(run);
+}
+
+/* A file is never loaded with its names. */
+static void a_file_gives_the_same_copy(void **state)
+{
+    static const enum roast_export_format formats[] = {
+        ROAST_EXPORT_OPENMETRICS, ROAST_EXPORT_JSON, ROAST_EXPORT_PERFETTO};
+    const struct roast_export_options options = {.by_worker = true, .by_file = true};
+    const struct saved_test *test = *state;
+    roast_run *run = named_run(), *copy = anonymous(run), *from_file = NULL;
+    roast_runfile *file = NULL;
+    roast_error err = {0};
+
+    save(run, test->path);
+    assert_int_equal(roast_runfile_open(&file, test->path, &err), ROAST_OK);
+    if (roast_runfile_anonymise(&from_file, file, &err) < 0)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
+        struct roast_buf of_run = exported(copy, formats[i], options);
+        struct roast_buf of_file = exported(from_file, formats[i], options);
+        assert_int_equal(of_run.size_bytes, of_file.size_bytes);
+        assert_memory_equal(of_run.data, of_file.data, of_run.size_bytes);
+        roast__buf_release(&of_run);
+        roast__buf_release(&of_file);
+    }
+    roast_run_free(from_file);
+    roast_runfile_close(file);
     roast_run_free(copy);
     roast_run_free(run);
 }
@@ -198,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         saved_test_of(no_name_is_left),
+        saved_test_of(a_file_gives_the_same_copy),
         cmocka_unit_test(numbers_are_the_same),
         cmocka_unit_test(tokens_are_stable),
         cmocka_unit_test(missing_items_are_the_same),

@@ -178,12 +178,18 @@ static size_t try_without(struct saved_test *test, roast_run *run,
                           enum roast_export_format format, bool anonymise, size_t n)
 {
     const struct roast_export_options options = {
-        .path = test->path, .by_worker = true, .by_file = true, .anonymise = anonymise};
+        .path = test->path, .by_worker = true, .by_file = true};
     size_t before = test_heap.live_blocks;
+    roast_run *copy = NULL;
+    int status = ROAST_OK;
     roast_error err = {0};
 
     test_heap_fail(n, true);
-    int status = roast_export(run, NULL, format, &options, &err);
+    if (anonymise)
+        status = roast_run_anonymise(&copy, run, &err);
+    if (status == ROAST_OK)
+        status = roast_export(copy ? copy : run, NULL, format, &options, &err);
+    roast_run_free(copy);
     bool failed = test_heap_failed();
     test_heap_fail(0, false);
     assert_int_equal(test_heap.live_blocks, before);

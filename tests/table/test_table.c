@@ -4,6 +4,7 @@
 #include "analyze/reads.h"
 #include "analyze/runs.h"
 #include "analyze/table_cells.h"
+#include "base/str.h"
 #include "heap.h"
 #include "record/values.h"
 #include "roast/scheduler.h"
@@ -328,6 +329,105 @@ static void test_any_allocation_may_fail(void **state)
     roast_run_free(run);
 }
 
+/* ---- parts ----------------------------------------------------------------------- */
+
+enum { PART_ROWS = 2 };
+
+struct parts_seen {
+    const roast_table *whole;
+    size_t rows;
+    size_t parts;
+    size_t most; /* parts that are wanted */
+};
+
+static void assert_same_cell(struct roast_cell one, struct roast_cell other)
+{
+    assert_int_equal(one.type, other.type);
+    assert_int_equal(one.whole, other.whole);
+    if (one.type == ROAST_CELL_TEXT)
+        assert_true(roast__str_equal(one.text, other.text));
+    else if (one.type == ROAST_CELL_NUMBER)
+        assert_memory_equal(&one.number, &other.number, sizeof(one.number));
+    else if (one.type != ROAST_CELL_ABSENT)
+        assert_int_equal(one.count, other.count);
+}
+
+static bool compare_part(void *context, roast_table *part)
+{
+    struct parts_seen *seen = context;
+
+    assert_int_equal(roast_table_width(part), roast_table_width(seen->whole));
+    for (size_t row = 0; row < roast_table_rows(part); row++, seen->rows++) {
+        for (size_t i = 0; i < roast_table_width(part); i++) {
+            const struct roast_table_column *a = roast_table_column(part, i);
+            const struct roast_table_column *b = roast_table_column(seen->whole, i);
+            assert_same_cell(roast_column_cell(a, row),
+                             roast_column_cell(b, seen->rows));
+            if (a->type == ROAST_DTYPE_TEXT)
+                assert_int_equal(((const int32_t *)a->values)[row],
+                                 ((const int32_t *)b->values)[seen->rows]);
+        }
+    }
+    seen->parts++;
+    roast_table_free(part);
+    return seen->parts < seen->most;
+}
+
+static int in_parts(struct parts_seen *seen, roast_run *run, enum roast_table_id id)
+{
+    const struct roast_table_parts parts = {PART_ROWS, compare_part, seen};
+
+    return roast_run_table_parts(id, run, NULL, &parts, NULL);
+}
+
+static void test_parts_are_the_whole_table(void **state)
+{
+    roast_run *run = full_run();
+    bool any = false;
+
+    (void)state;
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id id = (enum roast_table_id)i;
+        roast_table *whole = table_of(run, id);
+        size_t rows = roast_table_rows(whole);
+        struct parts_seen seen = {.whole = whole, .most = SIZE_MAX};
+        assert_int_equal(in_parts(&seen, run, id), ROAST_OK);
+        assert_int_equal(seen.rows, rows);
+        any |= seen.parts > 2;
+        if (seen.parts > 1)
+            assert_int_equal(seen.parts, (rows + PART_ROWS - 1) / PART_ROWS);
+        struct parts_seen first = {.whole = whole, .most = 1};
+        assert_int_equal(in_parts(&first, run, id), ROAST_OK);
+        assert_int_equal(first.parts, 1);
+        roast_table_free(whole);
+    }
+    assert_true(any);
+    roast_run_free(run);
+}
+
+static void test_any_allocation_may_fail_in_parts(void **state)
+{
+    roast_run *run = full_run();
+
+    (void)state;
+    for (int i = 0; i < ROAST_RUN_TABLE_COUNT; i++) {
+        enum roast_table_id id = (enum roast_table_id)i;
+        roast_table *whole = table_of(run, id);
+        size_t before = test_heap.live_blocks;
+        int status = ROAST_NO_MEMORY;
+        for (size_t n = 1; status != ROAST_OK; n++) {
+            struct parts_seen seen = {.whole = whole, .most = SIZE_MAX};
+            test_heap_fail(n, true);
+            status = in_parts(&seen, run, id);
+            test_heap_fail(0, false);
+            assert_true(status == ROAST_OK || status == ROAST_NO_MEMORY);
+            assert_int_equal(test_heap.live_blocks, before);
+        }
+        roast_table_free(whole);
+    }
+    roast_run_free(run);
+}
+
 static void test_any_allocation_may_fail_in_a_series(void **state)
 {
     roast_run *run = full_run();
@@ -359,7 +459,9 @@ int main(void)
         cmocka_unit_test(test_tables_have_names_and_distinct_columns),
         cmocka_unit_test(test_columns_stand_in_the_order_of_tables),
         cmocka_unit_test(test_an_empty_run_has_all_tables),
+        cmocka_unit_test(test_parts_are_the_whole_table),
         cmocka_unit_test(test_any_allocation_may_fail),
+        cmocka_unit_test(test_any_allocation_may_fail_in_parts),
         cmocka_unit_test(test_any_allocation_may_fail_in_a_series),
     };
 

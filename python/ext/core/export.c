@@ -34,8 +34,8 @@ static void keep(void *context, const void *bytes, size_t size_bytes)
     kept->size += size_bytes;
 }
 
-/* Called without the GIL. */
-static int export_run(struct run_object *self, roast_run *run, int format,
+/* Called without the GIL. `copy` has no names; NULL: the run itself. */
+static int export_run(struct run_object *self, roast_run *copy, int format,
                       struct roast_export_options *options, roast_error *err)
 {
     const roast_summary *summary = NULL;
@@ -49,13 +49,28 @@ static int export_run(struct run_object *self, roast_run *run, int format,
                                                                  : ROAST_IN_RUN_FILE,
                                                        info.cut_bytes, info.damaged};
     }
-    if (!options->anonymise)
+    if (!copy)
         status = run_summary(self, &summary, &owned, err);
     if (status == ROAST_OK)
-        status =
-            roast_export(run, summary, (enum roast_export_format)format, options, err);
+        status = roast_export(copy ? copy : self->run, summary,
+                              (enum roast_export_format)format, options, err);
     roast_summary_free(owned);
     return status;
+}
+
+/* A copy without names; NULL with an exception. A file that is not loaded remains so. */
+static roast_run *copy_without_names(struct run_object *self)
+{
+    roast_run *run = self->run, *copy = NULL;
+    roast_error err = {0};
+    int status;
+
+    WITHOUT_GIL(status = self->file && !self->is_whole
+                             ? roast_runfile_anonymise(&copy, self->file, &err)
+                             : roast_run_anonymise(&copy, run, &err));
+    if (status < 0)
+        raise_error(self->state, &err);
+    return copy;
 }
 
 PyObject *run_export(PyObject *object, PyObject *args)
@@ -64,6 +79,7 @@ PyObject *run_export(PyObject *object, PyObject *args)
     struct kept_bytes kept = {NULL, 0, 0, false};
     const char *name = NULL;
     PyObject *given = NULL, *path = NULL, *result = NULL;
+    roast_run *copy = NULL;
     int by_worker = 0, by_file = 0, anonymise = 0;
     roast_error err = {0};
     int status;
@@ -82,12 +98,12 @@ PyObject *run_export(PyObject *object, PyObject *args)
         .context = &kept,
         .by_worker = by_worker != 0,
         .by_file = by_file != 0,
-        .anonymise = anonymise != 0,
     };
-    bool small = roast_export_from_summary((enum roast_export_format)format, &options);
-    if (small || run_load(self) == 0) {
-        roast_run *run = self->run;
-        WITHOUT_GIL(status = export_run(self, run, format, &options, &err));
+    bool small = roast_export_from_summary((enum roast_export_format)format);
+    if (anonymise)
+        copy = copy_without_names(self);
+    if (anonymise ? copy != NULL : small || run_load(self) == 0) {
+        WITHOUT_GIL(status = export_run(self, copy, format, &options, &err));
         if (status < 0 && options.path)
             raise_error_of(self->state, options.path, &err);
         else if (status < 0)
@@ -100,6 +116,7 @@ PyObject *run_export(PyObject *object, PyObject *args)
             result = PyBytes_FromStringAndSize(kept.data, (Py_ssize_t)kept.size);
     }
     free(kept.data);
+    roast_run_free(copy);
     Py_XDECREF(path);
     return result;
 }
@@ -138,21 +155,16 @@ PyObject *run_live_metrics(PyObject *object, PyObject *unused)
 PyObject *run_anonymised(PyObject *object, PyObject *unused)
 {
     struct run_object *self = run_of(object);
-    roast_error err = {0};
-    int status;
 
     (void)unused;
-    if (run_load(self) < 0)
-        return NULL;
     struct run_object *copy = run_alloc(self->state->run_type, self->state);
-    if (!copy)
-        return NULL;
-    roast_run *run = self->run;
-    WITHOUT_GIL(status = roast_run_anonymise(&copy->run, run, &err));
-    if (status == ROAST_OK)
-        return (PyObject *)copy;
-    Py_DECREF(copy);
-    return raise_error(self->state, &err);
+    if (copy)
+        copy->run = copy_without_names(self);
+    if (copy && !copy->run)
+        Py_CLEAR(copy);
+    else if (copy)
+        copy->is_whole = true;
+    return (PyObject *)copy;
 }
 
 static PyObject *export_formats(PyObject *module, PyObject *unused)

@@ -488,6 +488,8 @@ static PyMethodDef run_methods[] = {
      "Rows of the records of a run id that ended well."},
     {"frame", run_frame, METH_VARARGS, "The chunk frame of a row."},
     {"table", run_table, METH_VARARGS, "A table of docs/tables.md, by name."},
+    {"table_parts", run_table_parts, METH_VARARGS,
+     "Passes a table of docs/tables.md in parts of so many rows to a function."},
     {"samples", run_samples, METH_VARARGS,
      "One series of all workers: worker, time, value."},
     {"tracking", run_tracking, METH_NOARGS, "What was sampled, as tracking_data."},

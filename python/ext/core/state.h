@@ -28,7 +28,7 @@ struct run_object {
     PyObject_HEAD
     roast_run *run;       /* belongs to `file` if there is one */
     roast_runfile *file;  /* NULL: the run is collected or imported here; see file.h */
-    bool is_whole;        /* attempts and samples of the file were loaded */
+    bool is_whole;        /* attempts and samples are loaded, and none will come */
     pthread_mutex_t lock; /* guards file, live and sampler; taken without the GIL */
     roast_live *live;     /* NULL: no live file is written */
     roast_sampler *sampler;      /* NULL: not sampled */

@@ -31,6 +31,7 @@ int run_columns(struct run_object *self, int table, roast_table **out,
 
 /* Methods of Run. */
 PyObject *run_table(PyObject *self, PyObject *args);
+PyObject *run_table_parts(PyObject *self, PyObject *args);
 PyObject *run_samples(PyObject *self, PyObject *args);
 
 #endif

@@ -318,6 +318,63 @@ PyObject *run_table(PyObject *object, PyObject *args)
                       : table_new(self->state, columns);
 }
 
+struct part_taker {
+    const struct core_state *state;
+    PyObject *take; /* borrowed */
+    bool raised;
+};
+
+static bool give_part(void *context, roast_table *part)
+{
+    struct part_taker *taker = context;
+    PyGILState_STATE held = PyGILState_Ensure();
+    PyObject *table = table_new(taker->state, part);
+    PyObject *result =
+        table ? PyObject_CallFunctionObjArgs(taker->take, table, NULL) : NULL;
+
+    taker->raised = !result;
+    Py_XDECREF(result);
+    Py_XDECREF(table);
+    PyGILState_Release(held);
+    return !taker->raised;
+}
+
+/* One part, unless the table is large and the run does not change. */
+PyObject *run_table_parts(PyObject *object, PyObject *args)
+{
+    struct run_object *self = (struct run_object *)object;
+    struct part_taker taker = {.state = self->state};
+    const char *name = NULL;
+    Py_ssize_t rows;
+    roast_table *whole = NULL;
+    roast_error err = {0};
+    int status;
+
+    if (!PyArg_ParseTuple(args, "snO:table_parts", &name, &rows, &taker.take))
+        return NULL;
+    int table = roast_table_find(name);
+    if (table < 0)
+        return PyErr_Format(PyExc_KeyError, "no table '%s'; see docs/tables.md", name);
+    if (rows < 1)
+        return PyErr_Format(PyExc_ValueError, "parts of %zd rows", rows);
+    bool is_large = roast_table_is_large((enum roast_table_id)table);
+    if (is_large && run_load(self) < 0)
+        return NULL;
+    if (is_large && self->is_whole) {
+        const struct roast_table_parts parts = {(size_t)rows, give_part, &taker};
+        roast_run *run = self->run;
+        WITHOUT_GIL(status = roast_run_table_parts((enum roast_table_id)table, run,
+                                                   NULL, &parts, &err));
+    } else {
+        WITHOUT_GIL(status = run_columns(self, table, &whole, &err));
+        if (status == ROAST_OK)
+            (void)give_part(&taker, whole);
+    }
+    if (status < 0)
+        return raise_error(self->state, &err);
+    return taker.raised ? NULL : Py_NewRef(Py_None);
+}
+
 PyObject *run_samples(PyObject *object, PyObject *args)
 {
     struct run_object *self = (struct run_object *)object;

@@ -72,7 +72,7 @@ class AbstractMetricsBackend(ABC):
 
     def cannot_know(self) -> dict[str, str]:
         """{what: why}, the reason of metrics that no run on it can have. ``what`` is
-        ``workers``, ``samples``, ``spans`` or ``scheduler``."""
+        ``workers``, ``samples``, ``spans``, ``scheduler`` or ``gpu``."""
         return {}
 
     def track_run(self, run: Any, interval_s: float, given: Any) -> RunTracking:

@@ -33,6 +33,7 @@ ASYNCHRONOUS = (
 HEARTBEAT_TIMEOUT_S = 2.0
 SPANS_TIMEOUT_S = 20.0  # of a scheduler that is busy
 EXECUTED = "thread-cpu"
+CANNOT_KNOW = {"gpu": "GPUs of Dask workers are not measured"}
 EXECUTORS = ("executor", "pre_executor")  # of a Runner
 
 
@@ -61,6 +62,9 @@ class DaskMetricsBackend(AbstractMetricsBackend):
         self.client = client
         self._core: Any = None
         self._watch: Any = None
+
+    def cannot_know(self) -> dict[str, str]:
+        return CANNOT_KNOW
 
     @classmethod
     def matches(cls, executor_or_client: Any) -> bool:

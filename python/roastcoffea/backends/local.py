@@ -32,7 +32,7 @@ class LocalMetricsBackend(AbstractMetricsBackend):
         return True
 
     def sources(self) -> tuple[str, ...]:
-        return ("process", "host")
+        return ("process", "host", "gpu")
 
     def cannot_know(self) -> dict[str, str]:
         return {"spans": NO_SPANS, "scheduler": NO_SCHEDULER}

@@ -13,6 +13,7 @@ struct roast_table_job {
     roast_table *to;
     const struct roast_run *run; /* locked */
     const roast_summary *summary;
+    const struct roast_table_parts *parts;   /* NULL: the table is one part */
     const struct roast_summary_context *ctx; /* of tables that need records */
     const struct roast_order *order;         /* of those by attempt */
 };

@@ -89,7 +89,11 @@ static int make(roast_table **out, struct roast_table_job *job, struct roast_run
         goto out;
     job->ctx = &input.ctx;
     job->order = &input.order;
-    job->to = roast__table_new(job->table, needs & ORDER ? run->attempts.count : 0);
+    size_t rows = needs & ORDER ? run->attempts.count : 0;
+    if (job->parts && job->parts->rows < rows)
+        rows = job->parts->rows;
+    job->to = roast__table_new(job->table, rows);
+    roast__table_part(job->to, job->parts);
     makers[job->table].make(job);
     if (input.summary && input.summary->failed)
         roast__table_fail(job->to);
@@ -104,26 +108,67 @@ out:
     return status;
 }
 
-int roast_run_table(roast_table **out, enum roast_table_id table, roast_run *run,
-                    const roast_summary *summary, roast_error *err)
+static int lock_and_make(roast_table **out, struct roast_table_job *job, roast_run *run,
+                         roast_error *err)
 {
-    struct roast_table_job job = {.table = table, .run = run, .summary = summary};
+    unsigned needs = makers[job->table].needs;
     roast_summary *own = NULL;
     int status = ROAST_OK;
 
     *out = NULL;
-    if (makers[table].needs & SUMMARY && !summary) {
+    if (needs & SUMMARY && !job->summary) {
         status = roast_summarize(&own, run, err);
-        job.summary = own;
+        job->summary = own;
     }
-    if (status == ROAST_OK && makers[table].needs & SUMMARY &&
-        job.summary->tables[table]) {
-        *out = roast_table_hold(job.summary->tables[table]);
+    if (status == ROAST_OK && needs & SUMMARY && job->summary->tables[job->table]) {
+        *out = roast_table_hold(job->summary->tables[job->table]);
     } else if (status == ROAST_OK) {
         roast__run_lock(run);
-        status = make(out, &job, run, err);
+        status = make(out, job, run, err);
         roast__run_unlock(run);
     }
     roast_summary_free(own);
     return status;
+}
+
+int roast_run_table(roast_table **out, enum roast_table_id table, roast_run *run,
+                    const roast_summary *summary, roast_error *err)
+{
+    struct roast_table_job job = {.table = table, .run = run, .summary = summary};
+
+    return lock_and_make(out, &job, run, err);
+}
+
+/* ---- in parts -------------------------------------------------------------------- */
+
+struct unlocked_parts {
+    roast_run *run;
+    const struct roast_table_parts *parts;
+    bool stopped;
+};
+
+static bool put_unlocked(void *context, roast_table *part)
+{
+    struct unlocked_parts *unlocked = context;
+
+    roast__run_unlock(unlocked->run);
+    unlocked->stopped = !unlocked->parts->put(unlocked->parts->context, part);
+    roast__run_lock(unlocked->run);
+    return !unlocked->stopped;
+}
+
+int roast_run_table_parts(enum roast_table_id table, roast_run *run,
+                          const roast_summary *summary,
+                          const struct roast_table_parts *parts, roast_error *err)
+{
+    struct unlocked_parts unlocked = {.run = run, .parts = parts};
+    const struct roast_table_parts inner = {parts->rows, put_unlocked, &unlocked};
+    struct roast_table_job job = {
+        .table = table, .run = run, .summary = summary, .parts = &inner};
+    roast_table *last = NULL;
+    int status = lock_and_make(&last, &job, run, err);
+
+    if (status == ROAST_OK)
+        (void)parts->put(parts->context, last);
+    return unlocked.stopped ? ROAST_OK : status;
 }

@@ -7,7 +7,6 @@
 #include "analyze/summary.h"
 #include "file/live/block_format.h"
 #include "file/sqlite/schema.h"
-#include "run/journal/apply.h"
 
 /* ---- the run --------------------------------------------------------------------- */
 
@@ -62,10 +61,11 @@ static int take_rows(struct journal_rows *journal, sqlite3 *db,
     return status;
 }
 
-int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
+int roast__load_run(roast_run **out, sqlite3 *db, const struct roast_load *load,
                     struct roast_journal_reading *seen, roast_error *err)
 {
-    struct journal_rows journal = {.apply = {.head_only = head_only}};
+    struct journal_rows journal = {
+        .apply = {.head_only = load->head_only, .rewrite = load->rewrite}};
     struct roast_apply *apply = &journal.apply;
 
     *out = NULL;
@@ -85,7 +85,7 @@ int roast__load_run(roast_run **out, sqlite3 *db, bool head_only,
         seen->entries = apply->entries;
         seen->dropped = apply->dropped;
         seen->unread = apply->unread;
-        bool ends = head_only ? apply->head_done : apply->complete;
+        bool ends = load->head_only ? apply->head_done : apply->complete;
         if (!ends && seen->gaps == 0) {
             seen->gaps++; /* rows at the end are missing */
             seen->lost_blocks++;

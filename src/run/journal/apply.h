@@ -22,9 +22,11 @@ struct roast_rewrite {
     /* The text in place of text n, from 0, of an entry; absent texts come too. */
     struct roast_str (*text)(void *context, enum roast_entry kind, unsigned n,
                              struct roast_str text);
-    void (*record)(void *context, roast_record *rec);
+    void (*record)(void *context, roast_run *run, roast_record *rec);
     void *context;
-    struct roast_string_table announced; /* owned by the caller; as they were */
+    struct roast_string_table
+        announced;            /* texts as they were; released by the caller */
+    struct roast_names names; /* of them, those of datasets and files */
 };
 
 /* Zeroed = before the first entry. */

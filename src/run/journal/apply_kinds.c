@@ -71,6 +71,16 @@ static int apply_accept(struct roast_apply_entry *entry)
                             entry->err);
 }
 
+/* What uses a text has it rewritten for that use; ids of names are found by the name. */
+static bool keep_original(struct roast_rewrite *rewrite, bool is_name,
+                          struct roast_str text)
+{
+    int32_t number = is_name ? roast__strings_put(&rewrite->announced, text) : 0;
+
+    return !is_name || (number >= 0 &&
+                        roast__names_add(&rewrite->names, &rewrite->announced, number));
+}
+
 static int apply_text(struct roast_apply_entry *entry)
 {
     roast_run *run = entry->apply->run;
@@ -80,7 +90,9 @@ static int apply_text(struct roast_apply_entry *entry)
     if (entry->in.failed)
         return ROAST_BAD_DATA;
     if (entry->apply->rewrite)
-        return ROAST_OK; /* what uses a text has it rewritten for that use */
+        return keep_original(entry->apply->rewrite, is_name, text)
+                   ? ROAST_OK
+                   : roast_error_set(entry->err, ROAST_NO_MEMORY, "a text");
     if (is_name)
         return roast__run_put_name(run, text, entry->err);
     if (roast__strings_put(&run->strings, text) < 0)
@@ -162,6 +174,8 @@ static int apply_note(struct roast_apply_entry *entry)
     struct roast_str name = roast__entry_text(entry);
     struct roast_str text = roast__entry_text(entry);
 
+    if (!entry->in.failed && !name.data && entry->apply->rewrite)
+        return ROAST_OK; /* it is left out */
     if (entry->in.failed || !name.data ||
         (*searched += entry->apply->run->notes.count) > MOST_SEARCHED_NOTES)
         return ROAST_BAD_DATA;

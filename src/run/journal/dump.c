@@ -277,6 +277,11 @@ static void write_client_series(struct roast_journal *journal, size_t i)
     put_series(journal, &journal->run->client_samples.workers[i]);
 }
 
+static void write_gpu_series(struct roast_journal *journal, size_t i)
+{
+    put_series(journal, &journal->run->gpu_samples.workers[i]);
+}
+
 /* ---- all ------------------------------------------------------------------------- */
 
 /* What a run has once, and lists whose items may move. */
@@ -397,6 +402,7 @@ int roast__journal_dump(struct roast_run *run, roast__block_sink *sink, void *co
         {&run->attempts.count, write_attempt},
         {&run->samples.count, write_series},
         {&run->client_samples.count, write_client_series},
+        {&run->gpu_samples.count, write_gpu_series},
         {&view->tasks.count, roast__journal_write_task},
         {&once, end_all},
     };

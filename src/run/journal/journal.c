@@ -208,14 +208,14 @@ bool roast__journal_put(struct roast_journal *journal, enum roast_entry kind)
 static bool is_untouched(const struct roast_run *run)
 {
     const struct roast_scheduler_view *view = &run->scheduler;
-    bool untouched = !run->journal && run->attempts.count == 0 &&
-                     run->samples.count == 0 && run->client_samples.count == 0 &&
-                     run->offer_count == 0 && run->moment_count == 0 &&
-                     run->count_count == 0 && run->notes.count == 0 &&
-                     run->accepted_count == 0 && run->names.count == 0 &&
-                     run->end_ns == 0 && view->tasks.count == 0 &&
-                     view->sessions.count == 0 && view->clock_offsets.count == 0 &&
-                     view->activity_count == 0 && view->hot_count == 0;
+    bool untouched =
+        !run->journal && run->attempts.count == 0 && run->samples.count == 0 &&
+        run->client_samples.count == 0 && run->gpu_samples.count == 0 &&
+        run->offer_count == 0 && run->moment_count == 0 && run->count_count == 0 &&
+        run->notes.count == 0 && run->accepted_count == 0 && run->names.count == 0 &&
+        run->end_ns == 0 && view->tasks.count == 0 && view->sessions.count == 0 &&
+        view->clock_offsets.count == 0 && view->activity_count == 0 &&
+        view->hot_count == 0;
 
     for (int i = 0; i < ROAST_FACT_COUNT; i++)
         untouched = untouched && !run->fact_known[i];

@@ -403,7 +403,7 @@ int roast__apply_record(struct roast_apply_entry *entry)
             (struct roast_str){(const char *)identity, sizeof(identity)};
     }
     if (apply->rewrite)
-        apply->rewrite->record(apply->rewrite->context, &rec);
+        apply->rewrite->record(apply->rewrite->context, apply->run, &rec);
     return roast__run_put_record(apply->run, &rec, head & LINKED ? &link : NULL,
                                  entry->err);
 }

@@ -37,13 +37,15 @@ static int close_db(void **state)
     return 0;
 }
 
+static const struct roast_load whole = {.head_only = false};
+
 /* The number of damaged parts; UINT64_MAX: not readable. */
 static uint64_t load_and_use(void)
 {
     struct roast_journal_reading seen;
     roast_run *run = NULL;
     roast_error err = {0};
-    int status = roast__load_run(&run, db, false, &seen, &err);
+    int status = roast__load_run(&run, db, &whole, &seen, &err);
 
     if (status < 0) {
         assert_int_equal(status, ROAST_BAD_CHECKSUM);
@@ -159,13 +161,13 @@ static void a_record_comes_once(void **state)
     struct roast_buf block = block_of(2);
 
     (void)state;
-    assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
+    assert_int_equal(roast__load_run(&run, db, &whole, &seen, NULL), ROAST_OK);
     size_t rows = run->attempts.count;
     roast_run_free(run);
     run_sql("INSERT INTO journal SELECT max(block)+1, x'' FROM journal");
     write_row_with_checksum(db, UPDATE_BLOCK_SQL, (uint64_t)block_count(),
                             str_from(block.data, block.size_bytes));
-    assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
+    assert_int_equal(roast__load_run(&run, db, &whole, &seen, NULL), ROAST_OK);
     assert_int_equal(run->attempts.count, rows + 3); /* those without identity */
     roast_run_free(run);
     roast__buf_release(&block);
@@ -179,14 +181,14 @@ static void a_run_starts_once(void **state)
     roast_run *run = NULL;
 
     (void)state;
-    assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
+    assert_int_equal(roast__load_run(&run, db, &whole, &seen, NULL), ROAST_OK);
     size_t rows = run->attempts.count;
     roast_run_free(run);
     run_sql("CREATE TABLE copies(block,data);"
             "INSERT INTO copies SELECT block,data FROM journal;"
             "INSERT INTO copies SELECT block||'x',data FROM journal;"
             "DROP TABLE journal; ALTER TABLE copies RENAME TO journal");
-    assert_int_equal(roast__load_run(&run, db, false, &seen, NULL), ROAST_OK);
+    assert_int_equal(roast__load_run(&run, db, &whole, &seen, NULL), ROAST_OK);
     assert_true(seen.damaged > 0);
     assert_true(run->attempts.count > rows); /* those without identity come twice */
     roast_run_free(run);
