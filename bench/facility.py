@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,6 @@ from pathlib import Path
 from roastcoffea import _core, _probe
 from roastcoffea.__main__ import find_program
 
-LIMIT_S = 10
 SECOND = 1_000_000_000
 WEEK_NS = 7 * 24 * 3600 * SECOND
 EPOCH_NS = 1_763_215_323 * SECOND
@@ -33,7 +33,10 @@ def make(number: int, chunks: int) -> _core.Run:
     notes = {"id": f"{number:032x}", "processor": f"Analysis{number % 7}"}
     for name, text in notes.items():
         run.set_note("run", name, text)
-    for name, text in {"user": f"user{number % 40}", "site": f"T2_{number % 9}"}.items():
+    for name, text in {
+        "user": f"user{number % 40}",
+        "site": f"T2_{number % 9}",
+    }.items():
         run.set_note("label", name, text)
     run.offer(start_ns, 8, 8)
     for i in range(chunks):
@@ -71,14 +74,15 @@ def main() -> int:
         files = [entry.stat().st_size for entry in os.scandir(folder)]
         print(f"{len(files)} runs of {wanted.chunks} chunks, {sum(files) / 1e6:.0f} MB")
         for command in ("facility", "ls"):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             start = time.perf_counter()
             subprocess.run(
                 [program, command, folder], check=True, stdout=subprocess.DEVNULL
             )
-            took = time.perf_counter() - start
-            print(f"roast {command}: {took:.2f} s, {1e3 * took / len(files):.2f} ms a run")
-            if command == "facility" and took > LIMIT_S * wanted.runs / 10_000:
-                print(f"more than {LIMIT_S} s for 10,000 runs")
+            wall = time.perf_counter() - start
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+            print(f"roast {command}: {wall:.2f} s, {cpu:.2f} s of them on a CPU")
     return 0
 
 

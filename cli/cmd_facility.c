@@ -132,8 +132,8 @@ static struct roast_cell number_cell(double value)
 
 static struct roast_cell count_cell(double count)
 {
-    if (isnan(count))
-        return number_cell(count);
+    if (!(count >= 0 && count < 1e18)) /* not known, or a damaged file */
+        return (struct roast_cell){.type = ROAST_CELL_ABSENT};
     return (struct roast_cell){.type = ROAST_CELL_COUNT, .count = (uint64_t)count};
 }
 
@@ -248,9 +248,9 @@ static void put_table(const struct roast_account_group *group,
                       const struct roast_accounts *sums, size_t most)
 {
     const char *names[TEXT_COLUMNS] = {
-        group->name, "runs",   "failed",     "unfinished",   "core-h",
-        "used",      "wasted", "efficiency", "bad attempts", "most frequent finding",
-        "in runs",   "core-h"};
+        group->name, "runs",   "failed",     "unfinished",      "offered",
+        "used",      "wasted", "efficiency", "failed attempts", "most frequent finding",
+        "in runs",   "costs"};
     size_t count = sums->count < most ? sums->count : most;
     roast_row_writer *rows =
         out_rows(ROAST_FORMAT_TEXT, names, TEXT_COLUMNS, RIGHT_COLUMNS);
@@ -270,7 +270,7 @@ static void put_unknown(const struct roast_account *all)
     for (int i = 0; i < ROAST_HOURS_COUNT; i++) {
         if (all->without[i] == 0)
             continue;
-        out_format("core-h %s of %zu of %zu runs not known: ", hours_names[i],
+        out_format("%s: not known of %zu of %zu runs: ", hours_names[i],
                    all->without[i], all->runs);
         out_data(all->why[i]);
         out_text("\n");
@@ -308,7 +308,8 @@ static int put_all(const roast_accounting *accounting, const struct arguments *a
         for (size_t row = 0; rows && row < sums.count; row++)
             put_row(rows, group, &sums.items[row]);
         if (is_text && sums.count > 0) {
-            out_text(only || by == ROAST_BY_total ? "" : "\n");
+            out_text(only || i == 0 ? "Offered, used, wasted, costs: core-hours\n\n"
+                                    : "\n");
             put_table(group, &sums, only ? sums.count : MOST_ROWS);
         }
         roast_accounts_release(&sums);
@@ -403,7 +404,7 @@ static const struct option options[] = {
     {"by", 'b', &groups[1], "one table only"},
     {"since", 's', "DAY", "only runs that began on that day (UTC) or later"},
     {"until", 'u', "DAY", "only runs that began before that day"},
-    {"owner", 0, NULL, "user of a run without a label user: the owner of its file"},
+    {"owner", 0, NULL, "user of a run without a label: owner of its file"},
     FORMAT_OPTION(ROW_FORMATS),
     {"output", 'o', "FILE", "standard output if not given"},
     {0},

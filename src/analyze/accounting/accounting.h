@@ -23,7 +23,7 @@ struct roast_counted_run {
 /* A dataset of a run. */
 struct roast_run_part {
     int32_t dataset;
-    double share; /* of the seconds of the run */
+    double share[ROAST_HOURS_COUNT]; /* of the seconds of the run; add up to 1 */
     double failed_attempts;
 };
 

@@ -153,26 +153,34 @@ static void fill_numbers(struct roast_counted_run *out, roast_accounting *accoun
 
 /* ---- datasets -------------------------------------------------------------------- */
 
-/* The thread-seconds of the chunks of a dataset: those of all attempts at them by the
- * budget, or, of a run whose threads are not known, the time inside process(). */
-static double seconds_of(const roast_summary *summary, size_t row)
+/* The thread-seconds of all attempts at the chunks of a dataset, and of those that are
+ * wasted. A run whose threads are not known has no budget, but time inside process(). */
+static void weigh(struct roast_run_part *part, const roast_summary *summary, size_t row)
 {
     const roast_table *datasets = roast_summary_table(summary, ROAST_TABLE_datasets);
     const roast_table *budget =
         roast_summary_table(summary, ROAST_TABLE_budget_by_dataset);
     struct roast_str name = roast_table_text(datasets, row, ROAST_COL_datasets_dataset);
-    double sum = 0;
+    double all = 0, wasted = 0;
 
     if (roast_table_rows(budget) == 0)
-        return roast_table_number(datasets, row, ROAST_COL_datasets_total_duration);
-    if (roast__str_is(name, "unknown"))
-        name = roast_str_of("(unknown)");
+        all = roast_table_number(datasets, row, ROAST_COL_datasets_total_duration);
+    if (part->dataset == ROAST_NO_STRING)
+        name = roast_str_of("(unknown)"); /* as the budget calls it */
     row = roast__table_find(budget, ROAST_COL_budget_by_dataset_dataset, name);
-    for (size_t i = 1; i < roast_table_width(budget); i++) { /* behind the dataset */
-        double seconds = roast_table_number(budget, row, roast_table_col(budget, i));
-        sum += isnan(seconds) ? 0 : seconds;
+    for (size_t i = 1; i < roast_table_width(budget); i++) { /* after the dataset */
+        int col = roast_table_col(budget, i);
+        double seconds = roast_table_number(budget, row, col);
+        if (isnan(seconds))
+            continue;
+        all += seconds;
+        if (col == ROAST_COL_budget_by_dataset_failed ||
+            col == ROAST_COL_budget_by_dataset_lost ||
+            col == ROAST_COL_budget_by_dataset_skipped)
+            wasted += seconds;
     }
-    return sum;
+    part->share[ROAST_HOURS_OFFERED] = part->share[ROAST_HOURS_USED] = all;
+    part->share[ROAST_HOURS_WASTED] = wasted;
 }
 
 static struct roast_run_part *new_part(roast_accounting *accounting)
@@ -188,39 +196,51 @@ static struct roast_run_part *new_part(roast_accounting *accounting)
     return &parts[accounting->part_count++];
 }
 
+/* Makes shares of the seconds: those of one dataset are 1, those of a sum of 0 are not
+ * known. Where no attempt has a dataset that it is wasted for, all datasets share. */
+static void divide(struct roast_run_part *parts, size_t count)
+{
+    double sums[ROAST_HOURS_COUNT] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        for (int hours = 0; hours < ROAST_HOURS_COUNT; hours++)
+            sums[hours] += parts[i].share[hours];
+    for (size_t i = 0; i < count; i++) {
+        double *share = parts[i].share;
+        for (int hours = 0; hours < ROAST_HOURS_COUNT; hours++)
+            share[hours] = count == 1 ? 1 : share[hours] / sums[hours];
+        if (!(sums[ROAST_HOURS_WASTED] > 0))
+            share[ROAST_HOURS_WASTED] = share[ROAST_HOURS_OFFERED];
+    }
+}
+
 static void add_parts(struct roast_counted_run *out, roast_accounting *accounting,
                       const roast_summary *summary)
 {
     const roast_table *datasets =
         summary ? roast_summary_table(summary, ROAST_TABLE_datasets) : NULL;
     size_t count = roast_table_rows(datasets);
-    double all = 0;
+    size_t first = accounting->part_count;
 
-    out->first_part = accounting->part_count;
-    for (size_t row = 0; row < count; row++) {
+    for (size_t row = 0; row < (count > 0 ? count : 1); row++) {
         struct roast_str name =
             roast_table_text(datasets, row, ROAST_COL_datasets_dataset);
         struct roast_run_part *part = new_part(accounting);
         if (!part)
             return;
         *part = (struct roast_run_part){
-            .share = seconds_of(summary, row),
-            .failed_attempts =
-                roast_table_number(datasets, row, ROAST_COL_datasets_failures),
             .dataset = roast__str_is(name, "unknown") ? ROAST_NO_STRING
-                                                      : word_of(accounting, name)};
-        all += part->share;
+                                                      : word_of(accounting, name),
+            .failed_attempts =
+                count > 0
+                    ? roast_table_number(datasets, row, ROAST_COL_datasets_failures)
+                    : out->failed_attempts};
+        if (count > 1)
+            weigh(part, summary, row);
     }
-    for (size_t i = 0; i < count; i++) {
-        struct roast_run_part *part = &accounting->parts[out->first_part + i];
-        part->share = count == 1 ? 1 : part->share / all; /* 0 / 0: not known */
-    }
-    if (count == 0) { /* the whole run, without a dataset */
-        struct roast_run_part *part = new_part(accounting);
-        if (part)
-            *part = (struct roast_run_part){ROAST_NO_STRING, 1, out->failed_attempts};
-    }
-    out->part_count = accounting->part_count - out->first_part;
+    out->first_part = first;
+    out->part_count = accounting->part_count - first;
+    divide(&accounting->parts[first], out->part_count);
 }
 
 /* ---- findings -------------------------------------------------------------------- */

@@ -37,14 +37,14 @@ static double add(double sum, double value)
 }
 
 static void add_seconds(struct sums *sums, const roast_accounting *accounting,
-                        const struct roast_counted_run *run, double share)
+                        const struct roast_counted_run *run, const double *share)
 {
     struct roast_account *row = &sums->row;
-    double used_s = run->seconds[ROAST_HOURS_USED] * share;
-    double offered_s = run->seconds[ROAST_HOURS_OFFERED] * share;
+    double offered_s = run->seconds[ROAST_HOURS_OFFERED] * share[ROAST_HOURS_OFFERED];
+    double used_s = run->seconds[ROAST_HOURS_USED] * share[ROAST_HOURS_USED];
 
     for (int i = 0; i < ROAST_HOURS_COUNT; i++) {
-        double seconds = run->seconds[i] * share;
+        double seconds = run->seconds[i] * share[i];
         row->hours[i] = add(row->hours[i], seconds);
         if (isnan(seconds) && row->without[i]++ == 0)
             row->why[i] = isnan(run->seconds[i])
@@ -101,7 +101,8 @@ static bool add_run(struct grouping *grouping, const struct roast_counted_run *r
     sums->row.unfinished_runs += run->state == ROAST_IS_unfinished;
     sums->row.failed_attempts = add(sums->row.failed_attempts, part->failed_attempts);
     add_seconds(sums, grouping->accounting, run, part->share);
-    return add_findings(grouping, (uint64_t)number, run, part->share);
+    return add_findings(grouping, (uint64_t)number, run,
+                        part->share[ROAST_HOURS_OFFERED]);
 }
 
 static bool add_runs(struct grouping *grouping, enum roast_account_by by)
@@ -112,7 +113,8 @@ static bool add_runs(struct grouping *grouping, enum roast_account_by by)
     for (size_t i = 0; i < accounting->run_count && done; i++) {
         const struct roast_counted_run *run = &accounting->runs[i];
         const struct roast_run_part *parts = &accounting->parts[run->first_part];
-        const struct roast_run_part whole = {ROAST_NO_STRING, 1, run->failed_attempts};
+        const struct roast_run_part whole = {
+            ROAST_NO_STRING, {1, 1, 1}, run->failed_attempts};
         for (size_t part = 0; by == ROAST_BY_dataset && part < run->part_count; part++)
             done = done && add_run(grouping, run, parts[part].dataset, &parts[part]);
         if (by != ROAST_BY_dataset)
