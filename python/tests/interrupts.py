@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -21,6 +22,7 @@ from leftovers import in_place
 from roastcoffea import MetricsCollector
 
 PACKAGE = str(Path(roastcoffea.__file__).parent)
+CATCHERS = ("dask/tokenize.py", "distributed/protocol/pickle.py")  # of any Exception
 
 
 class Mine(BaseException):
@@ -43,6 +45,7 @@ class AtLine:
         self.act = act
         self.counts: dict[tuple[str, int], int] = {}
         self.has_acted = False
+        self.may_be_caught = False  # by foreign code that called ours
 
     def _global(self, frame: FrameType, event: str, arg: Any) -> Any:
         name = frame.f_code.co_filename
@@ -60,12 +63,17 @@ class AtLine:
         if line == self.line and count == self.time:
             sys.settrace(None)
             self.has_acted = True
+            callers = [f.f_code for f, _ in traceback.walk_stack(frame)]
+            self.may_be_caught = any(c.co_filename.endswith(CATCHERS) for c in callers)
             self.act()
             return None
         return self._local
 
     def acted(self, files: list[str]) -> bool:
         return self.has_acted
+
+    def acted_uncaught(self, files: list[str]) -> bool:
+        return self.has_acted and not self.may_be_caught
 
     def __enter__(self) -> AtLine:
         sys.settrace(self._global)
@@ -167,16 +175,19 @@ class Block:
         found = []
         kinds = [(signal.SIGINT, Mine), (signal.SIGALRM, Alarm)]
         points = [
-            (line, count if number == signal.SIGALRM else 1, number, kind())
+            (line, count if number == signal.SIGALRM else 1, number, kind)
             for line, count in self.lines().items()
             for number, kind in kinds
         ]
         step = 1 if every == 1 else 2 * every + 1  # an odd one takes turns
-        for line, time_, number, error in points[::step]:
+        for line, time_, number, kind in points[::step]:
+            error = kind()  # not kept: its traceback holds the whole block
             send = functools.partial(signal.raise_signal, number)
             tracer = AtLine(line, time_, send)
-            where = f"{Path(line[0]).name}:{line[1]} {type(error).__name__}"
-            wrong = self.interrupt(number, error, tracer, tracer.acted)
+            is_error = issubclass(kind, Exception)
+            must_arrive = tracer.acted_uncaught if is_error else tracer.acted
+            where = f"{Path(line[0]).name}:{line[1]} {kind.__name__}"
+            wrong = self.interrupt(number, error, tracer, must_arrive)
             found += [f"{where}: {what}" for what in wrong]
         return found
 

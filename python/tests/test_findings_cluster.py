@@ -88,9 +88,9 @@ def test_a_healthy_run_does_not_have(healthy, disease):
 
 
 def test_one_slow_file(warm, tiny_file, tmp_path):
-    names = ("a.root", "b.root", "c.root", "slow.root")
+    names = (*(f"{n}.root" for n in range(7)), "slow.root")  # the last one starts late
     files = [shutil.copy(tiny_file, tmp_path / name) for name in names]
-    analysis = Patient(rest_in, "slow.root", 4, 1)
+    analysis = Patient(rest_in, "slow.root", 4, 0.5)
     run = run_on(warm, files, analysis, chunks=1)
     finding = run.first("last_chunks")
     assert "slow.root on " in finding["evidence"]

@@ -4,13 +4,16 @@ the user, everything is restored, nothing is lost, and the next run is complete.
 
 from __future__ import annotations
 
+import contextlib
 import signal
 
 import pytest
+import uproot
 
 import roastcoffea
 from collector_helpers import (
     Measured,
+    Plain,
     fileset_of,
     iterative,
     make_runner,
@@ -19,7 +22,8 @@ from collector_helpers import (
     starts,
     threads,
 )
-from interrupts import Alarm, Block, handled, interrupt_at_random
+from interrupts import Alarm, Block, Counting, handled, interrupt_at_random
+from roastcoffea import track_bytes, track_metrics
 from roastcoffea.export import measurements
 from roastcoffea.output_dir import OutputDir
 from roastcoffea.run_recorder import RunRecorder
@@ -86,6 +90,51 @@ def test_alarm_while_a_block_ends_and_saves(step, tiny_file, tmp_path, monkeypat
     assert starts(kept.chunk_metrics) == [0, 1000, 2000]
     assert not kept.partial
     assert kept.get_metrics()["monitor_errors"] == 0
+
+
+class ByteSections(Counting):
+    @track_metrics
+    def process(self, events):
+        self.begun.append(events.metadata["entrystart"])
+        with track_bytes(self, events, "read"):
+            return Plain.process(self, events)
+
+
+@contextlib.contextmanager
+def alarm_at(kind, name, time, reads):
+    """An alarm when a property is read for the ``time``-th time; lists all of them."""
+    original = getattr(kind, name)
+
+    def read(self):
+        reads.append(name)
+        if len(reads) == time:
+            signal.raise_signal(signal.SIGALRM)
+        return original.fget(self)
+
+    setattr(kind, name, property(read))
+    try:
+        yield
+    finally:
+        setattr(kind, name, original)
+
+
+READ = [
+    (uproot.source.chunk.Source, "num_requested_bytes"),
+    (uproot.behaviors.TBranch.TBranch, "name"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), READ)
+def test_alarm_while_a_hook_or_a_section_reads(kind, name, tiny_file, tmp_path):
+    block = Block(runner_of(iterative(retries=0)), tiny_file, tmp_path)
+    block.analysis = ByteSections()
+    block.run(alarm_at(kind, name, 0, []))
+    block.run(alarm_at(kind, name, 0, reads := []))
+    wrong = []
+    for time in range(1, len(reads) + 1, len(reads) // 12 + 1):
+        alarm = alarm_at(kind, name, time, [])
+        wrong += block.interrupt(signal.SIGALRM, Alarm(), alarm, lambda files: True)
+    assert wrong == []
 
 
 @often

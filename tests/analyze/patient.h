@@ -18,6 +18,7 @@ struct patient {
     double form;                               /* seconds of a chunk; 0: 0.05 */
     double compute;                            /* 0: 1 */
     double fetch, decompress, unpack, monitor; /* more of them */
+    double bookkeeping;                        /* around the reads */
     double import;                             /* in the first chunk of each thread */
     double runqueue, blocked, gil, gc;         /* inside compute */
     double joined;                             /* all but the first worker */
@@ -59,6 +60,7 @@ static inline struct roast_ladder ladder_of(const struct patient *p, double comp
     set_part(&ladder, ROAST_ITEM_form, or_else(p->form, 0.05));
     set_part(&ladder, ROAST_ITEM_fetch, p->fetch);
     set_part(&ladder, ROAST_ITEM_decompress, p->decompress);
+    set_part(&ladder, ROAST_ITEM_read_other, p->bookkeeping);
     set_part(&ladder, ROAST_ITEM_compute, compute);
     set_part(&ladder, ROAST_ITEM_runqueue, p->runqueue);
     set_part(&ladder, ROAST_ITEM_fetch_cpu, 0);

@@ -4,6 +4,7 @@
  * events may be any object: a NanoEvents array, a plain object, one whose properties
  * raise. A value that cannot be read is absent with a reason. */
 #include "chunk.h"
+#include "held.h"
 #include "support.h"
 
 enum { MAX_TEXT_BYTES = 1024 };
@@ -177,17 +178,19 @@ PyObject *events_byte_source(struct probe_state *state, PyObject *events)
 {
     if (!state->byte_source || !may_have_file(state, events) || PyErr_Occurred())
         return NULL;
-    PyObject *source = PyObject_CallFunctionObjArgs(state->byte_source, events, NULL);
-    if (!source) {
+    unsigned depth = held_inside();
+    bool goes_on = held_begin(depth) == 0;
+    PyObject *source =
+        goes_on ? PyObject_CallFunctionObjArgs(state->byte_source, events, NULL) : NULL;
+    if (goes_on && !source)
         note_source_error(state, "byte counter of the events");
-        return NULL;
-    }
+    held_end(depth);
     if (source == Py_None)
         Py_CLEAR(source);
     return source;
 }
 
-bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes)
+static bool read_counter(struct probe_state *state, PyObject *source, uint64_t *bytes)
 {
     PyObject *value = PyObject_GetAttr(source, state->names.requested);
     PyObject *index = value ? PyNumber_Index(value) : NULL;
@@ -202,4 +205,13 @@ bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *byt
     }
     *bytes = (uint64_t)number;
     return true;
+}
+
+bool byte_source_read(struct probe_state *state, PyObject *source, uint64_t *bytes)
+{
+    unsigned depth = held_inside();
+    bool is_known = held_begin(depth) == 0 && read_counter(state, source, bytes);
+
+    held_end(depth);
+    return is_known;
 }

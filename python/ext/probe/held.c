@@ -99,8 +99,10 @@ int held_begin(unsigned depth)
 
 PyObject *held_begin_after(unsigned depth, PyObject *result)
 {
-    struct raised raised = guard_keep_raised();
+    struct raised raised = {NULL, NULL, NULL};
 
+    if (!result)
+        raised = guard_keep_raised();
     if (held_begin(depth) < 0) {
         Py_CLEAR(result);
         Py_XDECREF(raised.type);

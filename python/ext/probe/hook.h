@@ -31,11 +31,8 @@ struct hook {
 typedef PyObject *(*hook_handler)(struct hook *hook, roast_thread *thread,
                                   PyObject *args, PyObject *kwargs);
 
-static inline PyObject *hook_pass(const struct hook *hook, PyObject *args,
-                                  PyObject *kwargs)
-{
-    return PyObject_Call(hook->target, args, kwargs);
-}
+/* The call itself, in a handler: signals wait while we work, and pass meanwhile. */
+PyObject *hook_pass(const struct hook *hook, PyObject *args, PyObject *kwargs);
 
 /* The call, with its time in one slice. */
 PyObject *hook_in_slice(struct hook *hook, roast_thread *thread, PyObject *args,

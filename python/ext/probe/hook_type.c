@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
+#include "held.h"
 #include "support.h"
 #include "types.h"
 
@@ -42,6 +43,14 @@ static const hook_handler handlers[ROAST_HOOK_END] = {
     [ROAST_HOOK_parquet_read] = hook_parquet_read,
     [ROAST_HOOK_write] = time_slice,
 };
+
+PyObject *hook_pass(const struct hook *hook, PyObject *args, PyObject *kwargs)
+{
+    unsigned depth = held_inside();
+
+    held_end(depth);
+    return held_begin_after(depth, PyObject_Call(hook->target, args, kwargs));
+}
 
 PyObject *hook_done(struct probe_state *state, PyObject *result, const char *where)
 {
@@ -140,9 +149,14 @@ static PyObject *call(PyObject *object, PyObject *args, PyObject *kwargs)
     roast_thread *thread = roast_thread_current();
 
     if (!roast_ladder_active(thread))
-        return hook_pass(self, args, kwargs);
+        return PyObject_Call(self->target, args, kwargs);
+    unsigned depth = held_inside();
+    PyObject *result = NULL;
     roast_ladder_add(thread, ROAST_ITEM_hook_calls, 1);
-    return handlers[self->number](self, thread, args, kwargs);
+    if (held_begin(depth) == 0)
+        result = handlers[self->number](self, thread, args, kwargs);
+    held_end(depth);
+    return result;
 }
 
 /* ---- a hook as an attribute --------------------------------------------------- */

@@ -10,6 +10,7 @@
  * callable was set with set_unswitched_call(): on a Dask worker the task decides whether
  * the call belongs to a run. */
 #include "chunk.h"
+#include "held.h"
 #include "support.h"
 #include "types.h"
 
@@ -186,8 +187,14 @@ static PyObject *work_function(PyObject *self, PyObject *args)
         return NULL;
     if (!state->enabled || !state->work)
         return Py_NewRef(function);
-    PyObject *work = PyObject_CallFunctionObjArgs(state->work, function, token, NULL);
-    if (!work && guard_note(state, "work function"))
+    unsigned depth = held_enter(); /* Dask unpickles in the main thread too */
+    bool goes_on = held_begin(depth) == 0;
+    PyObject *work =
+        goes_on ? PyObject_CallFunctionObjArgs(state->work, function, token, NULL)
+                : NULL;
+    held_end(depth);
+    held_leave(depth);
+    if (goes_on && !work && guard_note(state, "work function"))
         return Py_NewRef(function);
     return work;
 }
@@ -290,10 +297,16 @@ static PyObject *record_metric(PyObject *self, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "OO:record_metric", &name, &value))
         return NULL;
-    if (thread &&
-        values_put(state, thread, roast_chunk_custom_metrics(thread), name, value) < 0)
-        return NULL;
-    Py_RETURN_NONE;
+    if (!thread)
+        Py_RETURN_NONE;
+    unsigned depth =
+        held_inside(); /* the value may be an object with code of its own */
+    int status = held_begin(depth);
+    if (status == 0)
+        status =
+            values_put(state, thread, roast_chunk_custom_metrics(thread), name, value);
+    held_end(depth);
+    return status < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *user_functions_reduce(PyObject *self, PyObject *unused)

@@ -205,7 +205,7 @@ static void put_finding(roast_table *table, const struct roast_rule_input *input
     roast__fill_number(table, ROAST_COL_findings_saves_wall_seconds, finding->saves_s);
     if (!isnan(finding->saves_s)) {
         (void)snprintf(saving, sizeof(saving), "%s %s%s",
-                       finding->saves_at_most ? "at most" : "about",
+                       finding->saves_how ? finding->saves_how : "about",
                        roast_number(finding->saves_s, "s").text,
                        finding->saves_next_run ? " on the next run" : "");
         roast__fill_string(table, ROAST_COL_findings_saving, saving);

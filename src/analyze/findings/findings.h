@@ -30,14 +30,14 @@ enum { ROAST_PLACEHOLDERS = 14, ROAST_PLACEHOLDER_BYTES = 320 };
 
 struct roast_finding {
     bool found;
-    bool failure;         /* ranks first, severity "high" at any cost */
-    bool risk;            /* severity at least "medium": the next run may fail */
-    uint64_t cost_slices; /* bit n: seconds of slice n */
-    double cost_s;        /* thread-seconds; NaN: not known */
-    double saves_s;       /* wall time; NaN: not known */
-    bool saves_next_run;  /* a one-time cost */
-    bool saves_at_most;   /* all of the cost, of which the advice may save a part */
-    const char *evidence; /* patterns; NULL: those of the rule */
+    bool failure;          /* ranks first, severity "high" at any cost */
+    bool risk;             /* severity at least "medium": the next run may fail */
+    uint64_t cost_slices;  /* bit n: seconds of slice n */
+    double cost_s;         /* thread-seconds; NaN: not known */
+    double saves_s;        /* wall time; NaN: not known */
+    bool saves_next_run;   /* a one-time cost */
+    const char *saves_how; /* "at most", "at least"; NULL: about */
+    const char *evidence;  /* patterns; NULL: those of the rule */
     const char *advice;
     size_t placeholder_count;
     struct roast_placeholder {

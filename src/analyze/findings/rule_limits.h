@@ -34,6 +34,9 @@ enum {
  * shown. */
 enum { LIMIT_SAVES_PERCENT = 3, LIMIT_SAVES_MS = 200, LIMIT_SHOWN_PERCENT = 1 };
 
+/* Of a saving: what may come on top of it is said from here on. */
+enum { LIMIT_SAVES_MORE_PERCENT = 20 };
+
 /* Processes of a pool take about so long to start and to import coffea; threads do not. */
 enum { LIMIT_PROCESSES_START_S = 2 };
 

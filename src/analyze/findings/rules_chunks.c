@@ -5,6 +5,7 @@
 #include "analyze/calls.h"
 #include "analyze/findings/finding_text.h"
 #include "analyze/findings/rule_limits.h"
+#include "analyze/reads/ladder.h"
 #include "analyze/recorded.h"
 
 /* The slices of what the model counts as the fixed cost of a chunk. */
@@ -110,6 +111,18 @@ static bool has_many_chunks(const struct roast_rule_input *input)
 
 /* ---- too small ------------------------------------------------------------------- */
 
+/* Reading a column takes some time per chunk, too. How much of its bookkeeping that is
+ * cannot be told from chunks of one size, so the model has it as per event. */
+static bool may_save_more(const struct roast_rule_input *input, double fewer,
+                          double saves_s)
+{
+    const struct roast_chunk_model *model = &input->model;
+    double bookkeeping_s = input->slices[ROAST_SLICE_read_other] / model->threads;
+
+    return bookkeeping_s * fewer / model->chunks * 100 >=
+           LIMIT_SAVES_MORE_PERCENT * saves_s;
+}
+
 void roast__rule_chunks_too_small(const struct roast_rule_input *input,
                                   struct roast_finding *finding)
 {
@@ -122,12 +135,24 @@ void roast__rule_chunks_too_small(const struct roast_rule_input *input,
     add_cost_per_chunk(input, finding);
     finding->cost_s = fewer * (model->per_chunk_s + model->per_border_s);
     finding->saves_s = saves_s;
+    finding->saves_how = may_save_more(input, fewer, saves_s) ? "at least" : NULL;
     finding->found = best > model->current_size &&
                      roast__saves_enough(input, saves_s) &&
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
     set_chunksizes(input, finding, best);
     set_memory_change(finding, model, model, best);
+}
+
+static const char *tool_that_merges(const struct roast_rule_input *input)
+{
+    const roast_table *files = input->ctx->summary->tables[ROAST_TABLE_file_metadata];
+
+    if (roast__reads_parquet(input->ctx->summary))
+        return "pyarrow";
+    if (roast__table_count(files, ROAST_COL_file_metadata_kind, "rntuple") > 0)
+        return "hadd";
+    return "hadd; haddnano.py for NanoAOD";
 }
 
 /* Only files of the same dataset can be merged. */
@@ -151,6 +176,7 @@ void roast__rule_files_too_small(const struct roast_rule_input *input,
                      roast__is_significant(input, finding->cost_s);
     set_chunk_costs(input, finding);
     roast__set_integer(finding, "files", model->files);
+    roast__set_text(finding, "tool", roast_str_of(tool_that_merges(input)));
     roast__set_integer(finding, "suggested", best);
     set_memory_change(finding, model, &merged, best);
 }

@@ -77,7 +77,7 @@ void roast__rule_merging(const struct roast_rule_input *input,
     if (!finding->found)
         return;
     finding->saves_s = phase_s + roast__saves_cost(input, finding);
-    finding->saves_at_most = true;
+    finding->saves_how = "at most";
     roast__set_number(finding, "reduce",
                       by_workers ? input->slices[ROAST_SLICE_reduce] : phase_s, "s");
     roast__set_text(finding, "time_kind",
@@ -194,7 +194,7 @@ void roast__rule_postprocess(const struct roast_rule_input *input,
 {
     roast__add_cost(input, finding, ROAST_SLICE_postprocess);
     finding->saves_s = phase_seconds(input, ROAST_PHASE_POSTPROCESS);
-    finding->saves_at_most = true;
+    finding->saves_how = "at most";
     finding->found = is_long_phase(input, finding, LIMIT_COST_PERCENT);
     roast__set_number(finding, "seconds", finding->saves_s, "s");
     if (!input->on_cluster)

@@ -179,6 +179,10 @@ void roast__rule_garbage_collection(const struct roast_rule_input *input,
         percent >= LIMIT_GC_PERCENT && roast__is_significant(input, seconds);
     roast__set_number(finding, "seconds", seconds, "s");
     roast__set_number(finding, "percent", percent, "%");
+    /* what ran in process() is in its time: most of it did not */
+    if (seconds > 2 * input->slices[ROAST_SLICE_compute])
+        finding->advice = "gc.freeze() after the imports, so that the collector skips "
+                          "them: most of it ran outside of your process()";
     if (runs > 0) {
         roast__set_number(finding, "runs", runs, "");
         roast__set_from_pattern(finding, "count", " ({runs} runs)");

@@ -57,17 +57,25 @@ static double undisturbed(const struct roast_rule_input *input)
     return all > 0 ? fmax(0, 1 - waits_s / all) : 1;
 }
 
+/* Whether storage was no reason to wait: local, and each read was fast. */
+static bool is_quick(const struct roast_rule_input *input,
+                     const struct slowest_endpoint *slowest)
+{
+    double reads = roast_table_number(slowest->endpoints, slowest->row,
+                                      ROAST_COL_endpoints_ranges);
+
+    return slowest->is_local &&
+           slowest->wait_s * 1e3 * undisturbed(input) < LIMIT_CACHED_READ_MS * reads;
+}
+
 /* Whether the bytes came from the page cache: local, not from disk, and fast. */
 static bool is_from_cache(const struct roast_rule_input *input,
                           const struct slowest_endpoint *slowest)
 {
-    double reads = roast_table_number(slowest->endpoints, slowest->row,
-                                      ROAST_COL_endpoints_ranges);
     double disk_rate = roast__input_metric(input, ROAST_METRIC_disk_read_bps_avg);
     bool from_disk = disk_rate * input->wall_s > slowest->bytes / 2; /* NaN: no */
 
-    return slowest->is_local && !from_disk &&
-           slowest->wait_s * 1e3 * undisturbed(input) < LIMIT_CACHED_READ_MS * reads;
+    return !from_disk && is_quick(input, slowest);
 }
 
 static void set_wait(struct roast_finding *finding,
@@ -150,6 +158,9 @@ void roast__rule_waiting_for_data(const struct roast_rule_input *input,
     roast__set_from_pattern(
         finding, "preload",
         "; requests are small: fetch columns in bulk, preload={columns}");
+    if (slowest.is_most && is_quick(input, &slowest))
+        finding->advice =
+            "requests are small: fetch columns in bulk, preload={columns}";
 }
 
 /* ---- decompression --------------------------------------------------------------- */

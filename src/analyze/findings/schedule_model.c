@@ -372,6 +372,19 @@ static size_t open_slots(const struct roast_schedule_model *model,
     return count;
 }
 
+/* The pass in which a job is replayed, the i-th of those recorded. A scheduler sends
+ * each thread two chunks at once, in any order: one may be in front of the first. */
+static int pass_of(const struct roast_schedule_model *model,
+                   const struct roast_job *job, size_t i, size_t threads,
+                   const struct roast_schedule_change *change)
+{
+    bool sends_two = model->ctx->budget->schedule.has_scheduler;
+
+    if (change->first_row > 0 && sends_two && i < threads)
+        return 0;
+    return starts_first(model, job, change) ? 1 : 2;
+}
+
 /* Time from the begin of a window to the end of its last chunk. */
 static int64_t replay(const struct roast_schedule_model *model,
                       const struct window *window,
@@ -380,13 +393,14 @@ static int64_t replay(const struct roast_schedule_model *model,
     const struct roast_schedule *schedule = &model->ctx->budget->schedule;
     const struct roast_keyed *order = model->order + window->first;
     bool reorders = change->first_row > 0 || change->first_dataset > 0;
-    size_t threads = open_slots(model, window, change), position = 0;
+    const size_t offered = open_slots(model, window, change);
+    size_t threads = offered, position = 0;
     int64_t end_ns = window->from_ns;
 
-    for (int pass = reorders ? 0 : 1; threads > 0 && pass < 2; pass++) {
+    for (int pass = reorders ? 0 : 2; threads > 0 && pass <= 2; pass++) {
         for (size_t i = 0; i < window->count; i++) {
             const struct roast_job *job = &schedule->jobs[order[i].item];
-            if (reorders && starts_first(model, job, change) != (pass == 0))
+            if (reorders && pass_of(model, job, i, offered, change) != pass)
                 continue;
             /* a thread that left gets no more jobs, unless it is the last one */
             while (threads > 1 &&

@@ -151,7 +151,7 @@ size_t roast_signals_release(int *numbers)
     if (atomic_fetch_sub(&holds, 1) > 1)
         return 0;
     for (int i = 1; i < ROAST_SIGNALS; i++) {
-        if (atomic_exchange(&came[i], 0) > 0)
+        if (atomic_load(&came[i]) > 0 && atomic_exchange(&came[i], 0) > 0)
             numbers[count++] = i;
     }
     return count;

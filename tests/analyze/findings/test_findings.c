@@ -362,6 +362,31 @@ static void test_memory_near_its_limit(void **state)
     roast_summary_free(fine);
 }
 
+/* 1,000 reads of 0.5 ms each: the disk is close enough. */
+static void test_small_requests_to_a_local_disk(void **state)
+{
+    const struct roast_branch branch = {.name = roast_str_of("Jet_pt"),
+                                        .flags = ROAST_BRANCH_DATA,
+                                        .reads = 1,
+                                        .bytes = 1000,
+                                        .ns = 1000000};
+    const struct patient patient = {.fetch = 0.5,
+                                    .branches = branches_blob(&branch, 1),
+                                    .facts = facts(ROAST_CODEC_ZSTD),
+                                    .endpoints = endpoint("/data/store", 1000)};
+    roast_run *run = patient_new(patient, NULL);
+
+    (void)state;
+    sample(run, worker_named(0), 2, ROAST_SERIES_disk_read, 1e6);
+    roast_summary *summary = summary_of(run);
+    int64_t row = finding_row(summary, "waiting_for_data");
+    assert_true(row >= 0);
+    assert_str_is(text_at(summary, "findings", (size_t)row, "advice"),
+                  "requests are small: fetch columns in bulk, preload=['Jet_pt']");
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void test_spilling(void **state)
 {
     roast_summary *much = diagnose_sampled(ROAST_SERIES_spilled_disk, 5e8);
@@ -548,6 +573,7 @@ int main(void)
         cmocka_unit_test_setup(test_small_problems_are_no_findings, setup),
         cmocka_unit_test_setup(test_an_empty_run_has_a_verdict, setup),
         cmocka_unit_test_setup(test_wrong_chunk_sizes, setup),
+        cmocka_unit_test_setup(test_small_requests_to_a_local_disk, setup),
         cmocka_unit_test_setup(test_slow_reads, setup),
         cmocka_unit_test_setup(test_local_reads_without_a_core, setup),
         cmocka_unit_test_setup(test_a_list_of_columns_is_never_cut_in_the_middle,

@@ -66,6 +66,21 @@ static void test_memory_that_must_be_of_the_events(void **state)
     roast_summary_free(summary);
 }
 
+/* Of the bookkeeping around reads it is not known how much goes with larger chunks. */
+static void test_reading_may_save_more(void **state)
+{
+    struct patient patient = with_small_chunks(1000);
+    roast_summary *plain = diagnose(patient);
+
+    (void)state;
+    patient.bookkeeping = 0.4;
+    roast_summary *many_columns = diagnose(patient);
+    assert_says(plain, "chunks_too_small", "saving", "about ");
+    assert_says(many_columns, "chunks_too_small", "saving", "at least ");
+    roast_summary_free(plain);
+    roast_summary_free(many_columns);
+}
+
 /* Both threads of a worker fill its memory: 524 MB, and 105 + 10 or 30 for events. */
 static void test_two_sizes_show_the_memory_per_event(void **state)
 {
@@ -198,6 +213,34 @@ static void test_datasets_are_not_merged(void **state)
                 "memory per worker about 629 MB");
     roast_summary_free(apart);
     roast_summary_free(together);
+}
+
+/* Parquet has no hadd, and RNTuple no haddnano.py. */
+static void test_files_are_merged_by_their_kind(void **state)
+{
+    static const struct {
+        enum roast_file_kind kind;
+        const char *tool;
+    } kinds[] = {{ROAST_FILE_TTREE, "(hadd; haddnano.py for NanoAOD) into"},
+                 {ROAST_FILE_RNTUPLE, "(hadd) into"},
+                 {ROAST_FILE_PARQUET, "(pyarrow) into"}};
+    const struct roast_branch branch = {.name = roast_str_of("Jet_pt"), .reads = 1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const struct roast_file_facts facts = {
+            .kind = kinds[i].kind, .branches = 1, .entries = 1000};
+        roast_summary *summary =
+            diagnose((struct patient){.chunks = 400,
+                                      .per_file = 1,
+                                      .events = 1000,
+                                      .form = 0.7,
+                                      .compute = 0.1,
+                                      .branches = branches_blob(&branch, 1),
+                                      .facts = facts_blob(&facts)});
+        assert_says(summary, "files_too_small", "advice", kinds[i].tool);
+        roast_summary_free(summary);
+    }
 }
 
 /* Two calls read one file of 20 chunks: it does not have twice the events. */
@@ -398,6 +441,17 @@ static void test_what_a_slow_chunk_costs(void **state)
     roast_summary_free(summary);
 }
 
+/* Two rounds of 1.05 s, then 8.05 s; another chunk is in front of it if it is the first
+ * one in the fileset, too. */
+static void test_a_scheduler_sends_two_chunks_at_once(void **state)
+{
+    roast_summary *summary = diagnose((struct patient){.chunks = 9, .last = 8});
+
+    (void)state;
+    assert_near(saves_of(summary, "last_chunks"), 1.05);
+    roast_summary_free(summary);
+}
+
 /* Unknown file and host are left out. */
 static void test_a_last_chunk_of_which_nothing_is_known(void **state)
 {
@@ -439,13 +493,16 @@ int main(void)
         cmocka_unit_test_setup(test_the_first_chunk_of_a_process_is_left_out, setup),
         cmocka_unit_test_setup(test_no_larger_chunks_near_the_limit_of_memory, setup),
         cmocka_unit_test_setup(test_memory_is_that_of_the_smallest_worker, setup),
+        cmocka_unit_test_setup(test_reading_may_save_more, setup),
         cmocka_unit_test_setup(test_datasets_are_not_merged, setup),
+        cmocka_unit_test_setup(test_files_are_merged_by_their_kind, setup),
         cmocka_unit_test_setup(test_two_calls_over_the_same_file, setup),
         cmocka_unit_test_setup(test_waiting_of_other_tasks_is_left_out, setup),
         cmocka_unit_test_setup(test_longer_tasks_are_advised_where_they_are_quicker,
                                setup),
         cmocka_unit_test_setup(test_no_work_beside_a_lost_chunk, setup),
         cmocka_unit_test_setup(test_what_a_slow_chunk_costs, setup),
+        cmocka_unit_test_setup(test_a_scheduler_sends_two_chunks_at_once, setup),
         cmocka_unit_test_setup(test_a_last_chunk_of_which_nothing_is_known, setup),
         cmocka_unit_test_setup(test_another_size_saves_what_the_model_says, setup),
     };

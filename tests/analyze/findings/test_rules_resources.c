@@ -335,6 +335,21 @@ static void test_threads_of_a_pool_block_each_other(void **state)
     roast_summary_free(threads);
 }
 
+/* process() cannot be told to make fewer objects if it made few. */
+static void test_garbage_of_building_events(void **state)
+{
+    roast_summary *building =
+        diagnose((struct patient){.form = 0.9, .compute = 0.05, .gc = 0.1});
+    roast_summary *computing = diagnose((struct patient){.gc = 0.1});
+
+    (void)state;
+    assert_says(building, "garbage_collection", "advice",
+                "skips them: most of it ran outside of your process()");
+    assert_says(computing, "garbage_collection", "advice", "fewer Python objects");
+    roast_summary_free(building);
+    roast_summary_free(computing);
+}
+
 /* A thread with a core may wait for something else then. */
 static void test_savings_that_are_not_known(void **state)
 {
@@ -650,6 +665,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_codec_of_most_files, setup),
         cmocka_unit_test_setup(test_columns_that_were_not_used, setup),
         cmocka_unit_test_setup(test_threads_of_a_pool_block_each_other, setup),
+        cmocka_unit_test_setup(test_garbage_of_building_events, setup),
         cmocka_unit_test_setup(test_savings_that_are_not_known, setup),
         cmocka_unit_test_setup(test_unknown_savings_are_not_small, setup),
         cmocka_unit_test_setup(test_waits_of_unknown_kind, setup),
