@@ -83,7 +83,7 @@ bool out_wants_bold(void)
 
     if (wants < 0)
         wants = !(no_color && *no_color) && term && *term &&
-                strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+                strcmp(term, "dumb") != 0 && isatty(fileno(stdout));
     return wants == 1;
 }
 

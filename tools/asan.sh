@@ -20,7 +20,7 @@ families=(
     {memory_safety,nomemory,fork,secrets,progress}
     {core_*,columns_*,arrow,summary,findings,compare,metrics_dict,seed_formulas}
     {aggregation_*,export_*,import,import_*,runs,runs_import,runs_live,runs_nomemory,runs_opening}
-    {runs_round_trip,runs_saving,live_file,saved_runs,kill,cli,cli_output,cli_folders}
+    {runs_round_trip,runs_saving,live_file,saved_runs,kill,cli,cli_output,cli_folders,facility}
     {collector_exits,collector_failures,collector_records,collector_reuse}
     {transport_spool,dask_hooks,dask_shared}
 )

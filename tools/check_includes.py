@@ -82,6 +82,8 @@ PUBLIC = {
     "tables.def": "table",
     "row_formats.def": "table",
     "row_writer.h": "table",
+    "account_groups.def": "analyze",
+    "accounting.h": "analyze",
     "analyze.h": "analyze",
     "compare.h": "analyze",
     "compare_measures.def": "analyze",

@@ -217,6 +217,11 @@ DOCUMENTS = {
         "status": plain("status.def", "name", "value", "meaning"),
         "entries": plain("journal_entries.def", "number", "name", "payload"),
     },
+    "facility/accounting.md": {
+        "account_groups": Table(
+            "account_groups.def", ("table", "one row is"), (0, 1), kind="B"
+        )
+    },
     "findings.md": {
         "rules": plain("finding_rules.def", "id", "title", "evidence", "advice")
     },

@@ -8,7 +8,7 @@
 #ifndef ROAST_RUNFILE_H
 #define ROAST_RUNFILE_H
 
-#include "roast/analyze.h"
+#include "roast/accounting.h"
 #include "roast/live.h"
 
 #ifdef __cplusplus
@@ -40,6 +40,9 @@ enum roast_save_mode {
     ROAST_SAVE_EXPORT,   /* no run: replaces any file but a run file */
     ROAST_SAVE_FOLDER,   /* no run: a new folder */
 };
+
+/* Writes bytes to a file, which replaces any but a run file when it is complete. */
+int roast_file_write(const char *path, struct roast_str bytes, roast_error *err);
 
 /* Writes a run: temporary file beside it, sync, rename, sync of the folder. On failure
  * an existing file is unchanged. */
@@ -113,6 +116,10 @@ struct roast_run_info {
 };
 
 int roast_run_info_read(struct roast_run_info *out, const char *path, roast_error *err);
+
+/* Adds the run of a file, see accounting.h; a live file above 64 MiB has no numbers. */
+int roast_accounting_add_file(roast_accounting *accounting, const char *path,
+                              const char *owner, roast_error *err);
 
 /* The newest run in a folder: of NAME.roast, NAME.roast-live and NAME/run.roast, the
  * one that began last and can be opened. A live file is skipped if the finished file of

@@ -209,6 +209,55 @@ def write_compared(folder: Path) -> None:
         twelve(1, threads, seconds).save(folder / f"threads{threads}.roast")
 
 
+def used(
+    number: int,
+    week: int = 0,
+    failure: str | None = None,
+    threads: int = 2,
+    processor: str = "Analysis",
+    **labels: str,
+) -> _core.Run:
+    """An hour of two threads: four chunks of 20 minutes, 15 of them on a CPU; in a run
+    that failed, the last one failed. Without ``threads`` their number is not known."""
+    epoch_ns = EPOCH_NS + week * 7 * 24 * 3600 * SECOND
+    run = _core.Run(SECOND, epoch_ns, "here")
+    notes = {"id": f"{number:032x}", "processor": processor, "failure": failure}
+    for name, text in notes.items():
+        run.set_note("run", name, text)
+    for name, text in labels.items():
+        run.set_note("label", name, text)
+    if threads:
+        run.offer(epoch_ns, threads, threads)
+    for i in range(4):
+        one = record(
+            i,
+            dataset="wjets" if i == 2 else "ttbar",
+            t_start=epoch_ns / 1e9 + i // 2 * 1200,
+            duration=1200,
+            task_time=1200,
+            cpu_time=900,
+            task_cpu_time=900,
+            pid=4242 + i % 2,
+            status="failed" if failure and i == 3 else "ok",
+        )
+        run.add_frames(_probe.frame_of(one, i + 1), True)
+    run.finish(SECOND + 3600 * SECOND)
+    return run
+
+
+def write_facility(folder: Path) -> None:
+    """Runs of two users at two sites in two weeks, one of them twice."""
+    for name in ("alice", "bob"):
+        (folder / name).mkdir(parents=True)
+    used(1, user="alice", site="T2_DE").save(folder / "alice" / "monday.roast")
+    failed = used(2, 1, "OSError: gone", user="alice", site="T2_DE")
+    failed.save(folder / "alice" / "failed.roast")
+    shutil.copy(folder / "alice" / "monday.roast", folder / "bob" / "copy.roast")
+    skim = used(3, 1, processor="Skim", user="bob", site="T3_US")
+    skim.save(folder / "bob" / "skim.roast")
+    used(4, 1, threads=0).save(folder / "bob" / "unlabelled.roast")
+
+
 def write_taken(folder: Path) -> None:
     """A run, the live file that it was, and two others whose names were taken."""
     for name in ("monday", "tuesday", "wednesday"):

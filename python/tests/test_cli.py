@@ -59,6 +59,7 @@ def runs_folder(tmp_path_factory):
     cli_runs.write_all(folder)
     cli_runs.write_taken(folder.parent / "taken")
     cli_runs.write_compared(folder.parent / "compared")
+    cli_runs.write_facility(folder.parent / "facility")
     return folder
 
 

@@ -28,6 +28,19 @@ struct roast_runfile {
     roast_error failure; /* of making one of them */
 };
 
+/* What a list of runs is made from. Borrowed. */
+struct roast_listed_run {
+    bool live;
+    roast_run *run;               /* its notes, its start and its end */
+    const roast_summary *summary; /* NULL: not wanted, or a live file above 64 MiB */
+};
+
+/* Reads that of a file and returns what `visit` returns, or why it cannot be read. */
+typedef int roast__run_visitor(void *context, const struct roast_listed_run *listed,
+                               roast_error *err);
+int roast__run_visit(const char *path, bool with_summary, roast__run_visitor *visit,
+                     void *context, roast_error *err);
+
 /* roast_run_info_read(), without numbers that a live file would have to be read for. */
 int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
                     roast_error *err);

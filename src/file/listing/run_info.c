@@ -45,26 +45,27 @@ static void fill_numbers(struct roast_run_info *out, const roast_summary *summar
     out->event_rate = rate_khz >= 0 ? rate_khz * 1000 : -1;
 }
 
-static int read_finished(struct roast_run_info *out, const char *path,
-                         bool with_numbers, roast_error *err)
+/* ---- one file -------------------------------------------------------------------- */
+
+static int visit_finished(const char *path, bool with_summary,
+                          roast__run_visitor *visit, void *context, roast_error *err)
 {
     const roast_summary *summary = NULL;
     roast_runfile *file = NULL;
     int status = roast_runfile_open(&file, path, err);
 
-    if (status == ROAST_OK && with_numbers)
+    if (status == ROAST_OK && with_summary)
         status = roast_runfile_summary(file, &summary, err);
     if (status == ROAST_OK)
-        fill_notes(out, file->small);
-    if (summary)
-        fill_numbers(out, summary);
+        status = visit(context, &(struct roast_listed_run){false, file->small, summary},
+                       err);
     roast_runfile_close(file);
     return status;
 }
 
 /* Closes the file. */
-static int read_live(struct roast_run_info *out, const struct roast_live_file *file,
-                     roast_error *err)
+static int visit_live(const struct roast_live_file *file, roast__run_visitor *visit,
+                      void *context, roast_error *err)
 {
     struct roast_journal_reading seen;
     roast_summary *summary = NULL;
@@ -74,34 +75,51 @@ static int read_live(struct roast_run_info *out, const struct roast_live_file *f
     if (status == ROAST_OK && !file->notes_only)
         status = roast_summarize(&summary, run, err);
     if (status == ROAST_OK)
-        fill_notes(out, run);
-    if (summary)
-        fill_numbers(out, summary);
+        status = visit(context, &(struct roast_listed_run){true, run, summary}, err);
     roast_summary_free(summary);
     roast_run_free(run);
     return status;
 }
 
-int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
-                    roast_error *err)
+int roast__run_visit(const char *path, bool with_summary, roast__run_visitor *visit,
+                     void *context, roast_error *err)
 {
     struct roast_header header;
     int fd;
     int status = roast__read_header(&header, &fd, path, err);
 
-    *out = (struct roast_run_info){
-        .wall_s = -1, .events = -1, .chunks = -1, .failed = -1, .event_rate = -1};
     if (status < 0)
         return status;
-    out->live = header.live;
     if (header.live)
-        return read_live(
-            out,
+        return visit_live(
             &(struct roast_live_file){
-                fd, path, !with_numbers || header.file_bytes > SMALL_LIVE_BYTES},
-            err);
+                fd, path, !with_summary || header.file_bytes > SMALL_LIVE_BYTES},
+            visit, context, err);
     (void)close(fd);
-    return read_finished(out, path, with_numbers, err);
+    return visit_finished(path, with_summary, visit, context, err);
+}
+
+/* ---- the list -------------------------------------------------------------------- */
+
+static int fill_info(void *info, const struct roast_listed_run *listed,
+                     roast_error *err)
+{
+    struct roast_run_info *out = info;
+
+    (void)err;
+    out->live = listed->live;
+    fill_notes(out, listed->run);
+    if (listed->summary)
+        fill_numbers(out, listed->summary);
+    return ROAST_OK;
+}
+
+int roast__run_info(struct roast_run_info *out, const char *path, bool with_numbers,
+                    roast_error *err)
+{
+    *out = (struct roast_run_info){
+        .wall_s = -1, .events = -1, .chunks = -1, .failed = -1, .event_rate = -1};
+    return roast__run_visit(path, with_numbers, fill_info, out, err);
 }
 
 int roast_run_info_read(struct roast_run_info *out, const char *path, roast_error *err)
