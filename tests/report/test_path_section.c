@@ -30,7 +30,8 @@ static void test_what_set_the_wall_time(void **state)
         "\nOTHER NUMBERS OF WORKERS\n"
         "  4 instead of 8 workers: at most about 62.0 s, 3.00 % longer; 48.5 % fewer\n"
         "    core-hours\n"
-        "  16 instead of 8 workers: at least about 51.2 s, 15.0 % shorter, if storage and\n"
+        "  16 instead of 8 workers: at least about 51.2 s, 15.0 % shorter, if storage "
+        "and\n"
         "    network are as fast for all of them; 70.0 % more core-hours\n";
     struct roast_metric_values values = {.known = {false}};
     struct roast_heading heading = {.full_by = "full=True"};
