@@ -103,7 +103,7 @@ __attribute__((format(printf, 2, 3))) static void write_text(const char *name,
 /* A process that has read so many bytes and has one child; 0: none. */
 static void put_process(int pid, int parent, unsigned long read_bytes, int child)
 {
-    char name[PATH_BYTES];
+    char name[PATH_BYTES], children[16] = "";
 
     for (int depth = 0; depth < 3; depth++) {
         static const char *const folders[] = {"%s/%d", "%s/%d/task", "%s/%d/task/%d"};
@@ -117,7 +117,9 @@ static void put_process(int pid, int parent, unsigned long read_bytes, int child
     write_text(name, "rchar: 0\nwchar: 0\nread_bytes: %lu\nwrite_bytes: 0\n",
                read_bytes);
     (void)snprintf(name, sizeof(name), "%d/task/%d/children", pid, pid);
-    write_text(name, child > 0 ? "%d " : "", child);
+    if (child > 0)
+        (void)snprintf(children, sizeof(children), "%d ", child);
+    write_text(name, "%s", children);
 }
 
 static void remove_process(int pid)
