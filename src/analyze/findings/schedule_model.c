@@ -368,9 +368,12 @@ static size_t open_slots(const struct roast_schedule_model *model,
         if (shift->from_ns > from_ns && !change->all_threads_from_start)
             from_ns = shift->from_ns;
         /* parts of a thread add up over the shifts, but for rounding */
-        for (owed += (double)shift->threads * times; owed > 1 - 1e-6; owed--)
+        owed += (double)shift->threads * times;
+        while (owed > 1 - 1e-6) {
             roast__heap_push(model->slots, &count,
                              (struct roast_keyed){from_ns, (uint32_t)i});
+            owed -= 1;
+        }
     }
     return count;
 }
