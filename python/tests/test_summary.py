@@ -108,7 +108,8 @@ def rows_of(page):
     """[(label, value)] of the six tables of a page, one table after the other."""
     lines = page.splitlines()
     rows = []
-    for line in lines[lines.index(TITLES[0]) : lines.index("Sections")]:
+    start = lines.index(TITLES[0])
+    for line in lines[start : lines.index("", start)]:
         if line[:1] == " ":
             cells = iter(re.split(r" {2,}", line.strip()))
             rows += zip(cells, cells, strict=True)
