@@ -134,11 +134,11 @@ def test_error_in_note_error_is_dropped():
     assert around("abc") == 3
 
 
-def raising(number, result=int):
-    """A C function that raises a signal: the handler runs in the step after it."""
+def raising(*number, result=int):
+    """A C function that raises a signal: its handler runs in the step after it."""
     function = getattr(ctypes.CDLL(None), "raise")
     function.restype = result
-    return functools.partial(function, number)
+    return functools.partial(function, *number)
 
 
 def test_signals_pass_while_an_earlier_handler_runs():
@@ -159,11 +159,27 @@ def test_signals_pass_while_an_earlier_handler_runs():
 
 
 def test_exception_of_a_handler_keeps_that_of_the_call():
-    around = Around(raising(signal.SIGALRM, len))  # len() of a number
+    around = Around(raising(signal.SIGALRM, result=len))  # len() of a number
     with handled(signal.SIGALRM, Alarm()), pytest.raises(Alarm) as caught:
         around()
     assert isinstance(caught.value.__context__, TypeError)
     assert around.calls == [("attempt", None, caught.value)]
+
+
+def test_two_handlers_that_raise_before_a_step():
+    """The interpreter runs the second one later: not in our step."""
+    numbers = signal.SIGUSR1, signal.SIGALRM
+    around = Around(functools.partial(list, map(raising(), numbers)))
+    with (
+        handled(numbers[0], first := Alarm()),
+        handled(numbers[1], second := Alarm()),
+        pytest.raises(Alarm) as caught,
+    ):
+        around()
+    assert caught.value is second
+    assert second.__context__ is first
+    assert around.calls == [("attempt", None, second)]
+    assert around.trouble == []
 
 
 def test_it_has_a_signature():

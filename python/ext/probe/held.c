@@ -107,11 +107,21 @@ void held_leave(unsigned depth)
 
 int held_begin(unsigned depth)
 {
+    bool again = true;
+
     if (depth == 0)
         return 0;
-    int status = PyErr_CheckSignals(); /* while the handlers run, signals pass */
+    (void)PyErr_CheckSignals(); /* while the handlers run, signals pass */
     roast_signals_hold();
-    return status < 0 ? -1 : PyErr_CheckSignals(); /* of what came in between */
+    while (again) { /* after one that raises, the interpreter leaves others for later */
+        struct raised before = guard_keep_raised();
+        again = PyErr_CheckSignals() < 0;
+        if (again)
+            guard_give_context(&before);
+        else
+            PyErr_Restore(before.type, before.value, before.traceback);
+    }
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 PyObject *held_begin_after(unsigned depth, PyObject *result)

@@ -76,8 +76,11 @@ static void uncover_all(void)
     struct sigaction now;
 
     for (int i = 1; i < ROAST_SIGNALS; i++) {
-        if (is_covered[i] && sigaction(i, NULL, &now) == 0 && is_ours(&now))
+        if (is_covered[i] && sigaction(i, NULL, &now) == 0 && is_ours(&now)) {
+            covered[i].sa_flags &= ~SA_RESTART; /* siginterrupt() may have changed it */
+            covered[i].sa_flags |= now.sa_flags & SA_RESTART;
             (void)sigaction(i, &covered[i], NULL);
+        }
         is_covered[i] = false;
     }
 }
@@ -122,7 +125,7 @@ bool roast_signals_are_entered(void)
 
 void roast_signals_cover(const int *numbers, size_t count, roast_covers covers)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && users > 0; i++) { /* 0: a forked child */
         if (numbers[i] > 0 && numbers[i] < ROAST_SIGNALS)
             cover(numbers[i], covers);
     }

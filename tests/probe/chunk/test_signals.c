@@ -138,6 +138,20 @@ static void test_other_handlers_are_left_alone(void **state)
     assert_true(handler_of(SIGUSR1) == count_more);
 }
 
+static void test_changed_restarting_stays(void **state)
+{
+    struct sigaction action;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGUSR1, NULL, &action), 0);
+    action.sa_flags |= SA_RESTART; /* as siginterrupt() does */
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    roast_signals_leave();
+    assert_int_equal(sigaction(SIGUSR1, NULL, &action), 0);
+    assert_true(action.sa_handler == count);
+    assert_int_equal(action.sa_flags & SA_RESTART, SA_RESTART);
+}
+
 static int look_in_child(void *context)
 {
     int came[ROAST_SIGNALS];
@@ -147,7 +161,10 @@ static int look_in_child(void *context)
     MUST(!roast_signals_are_entered());
     MUST(!roast_signals_ctrl_c_waits());
     MUST(roast_signals_release(came) == 0);
-    roast_signals_leave(); /* of the parent's call, in the copy of its stack */
+    /* of the parent's call, in the copy of its stack */
+    roast_signals_cover(numbers, COUNT_OF(numbers), covers);
+    roast_signals_leave();
+    MUST(handler_of(SIGINT) == count);
     MUST(roast_signals_enter() == 1);
     roast_signals_leave();
     return 0;
@@ -175,6 +192,7 @@ int main(void)
         TEST(test_third_ctrl_c_does_not_wait),
         TEST(test_calls_nest),
         TEST(test_other_handlers_are_left_alone),
+        TEST(test_changed_restarting_stays),
         TEST(test_child_starts_without),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
