@@ -204,7 +204,9 @@ class MetricsCollector:
         if os.getpid() != self._pid:
             return []  # a forked child: the threads of the run are its parent's
         if error is not None and self._recorder and self._steps:
-            self._recorder.guarded("failure", self._recorder.body_failed, error)
+            recorder = self._recorder  # str() of the error may raise anything
+            note = functools.partial(recorder.guarded, "failure", recorder.body_failed)
+            self._steps.insert(0, functools.partial(note, error))
         return self._steps
 
     __enter__ = _probe.enter(_enter, _probe.leave(_leave))

@@ -97,6 +97,16 @@ def test_exception_that_cannot_be_printed_passes():
     assert "Unspeakable" in str(collector)
 
 
+def test_exception_whose_text_exits_leaves_nothing():
+    class Exiting(Exception):
+        def __str__(self):
+            raise SystemExit(3)
+
+    with pytest.raises(SystemExit), roastcoffea.MetricsCollector() as collector:
+        raise Exiting
+    assert collector.t_end is not None  # the rest is the fixture's to see
+
+
 def test_secret_in_an_exception_is_not_shown():
     url = "root://me:hunter2@host//f.root?authz=s3cr3t"
     with (

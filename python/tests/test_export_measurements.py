@@ -278,6 +278,22 @@ def test_files_are_synced_together(
     measurements._sync(paths)
 
 
+def test_files_are_synced_without_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a user may have no more of them, or the main thread has ended."""
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    synced: list[int] = []
+    monkeypatch.setattr(measurements.os, "fsync", synced.append)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    path = save_measurement({"a": 1}, 1.0, 2.0, tmp_path, "m")
+    assert load_measurement(path)[0] == {"a": 1}
+    assert len(synced) == 4  # three files and their folder
+
+
 def test_an_error_of_a_sync_is_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

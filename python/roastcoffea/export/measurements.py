@@ -351,8 +351,12 @@ def _sync(paths: list[Path]) -> None:
     """All at once: a slow disk takes seconds for each."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(len(paths)) as pool:
-        list(pool.map(_sync_one, paths))  # raises the first error
+    try:
+        with ThreadPoolExecutor(len(paths)) as pool:
+            list(pool.map(_sync_one, paths))  # raises the first error
+    except RuntimeError:  # no more threads, or the main one has ended
+        for path in paths:
+            _sync_one(path)
 
 
 def _sync_one(path: Path) -> None:
