@@ -123,26 +123,31 @@ def test_ctrl_c_while_it_starts_leaves_nothing(apart, distant, installing):
     check_ended(installing.watches[0], distant)
 
 
-def test_another_signal_while_it_starts_ends_no_waiting(
-    client, installing, monkeypatch
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGINT])
+def test_signal_that_is_only_noted_while_it_starts(
+    number, client, installing, monkeypatch
 ):
-    """Its handler may only take note, as that of a window which changed its size."""
+    """As that a window has changed its size, which ends no waiting, or that the user
+    wants to end soon, which does."""
     noted = []
     begin = Installation.begin
 
     async def begin_late(installation):
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        signal.pthread_kill(threading.main_thread().ident, number)
         await asyncio.sleep(SHORT_S)
         return await begin(installation)
 
     monkeypatch.setattr(Installation, "begin", begin_late)
-    before = signal.signal(signal.SIGUSR1, lambda number, frame: noted.append(number))
+    before = signal.signal(number, lambda number, frame: noted.append(number))
     try:
-        with MetricsCollector(client):
-            assert installing.watches[0]._installation.is_there
+        with MetricsCollector(client) as collector:
+            is_there = installing.watches[0]._installation.is_there
     finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert noted == [signal.SIGUSR1]
+        signal.signal(number, before)
+    assert noted == [number]
+    is_said = watch_module.UNAWAITED in collector.run._notes.remarks
+    assert is_there is (number == signal.SIGUSR1)
+    assert is_said is not is_there
 
 
 def test_ctrl_c_while_it_ends_leaves_nothing(apart, distant, installing, monkeypatch):

@@ -40,6 +40,10 @@ LOST = (
     "the scheduler was lost before the block ended: what it had not reported yet is"
     " missing"
 )
+UNAWAITED = (
+    "Ctrl-C ended the wait for the start on the scheduler: what workers did until then"
+    " is missing"
+)
 CLOSED = "the Dask client was closed, or lost its scheduler, before the block ended"
 
 Activities = dict[tuple[str, ...], float]
@@ -117,7 +121,7 @@ class Watch:
         self._end_event = asyncio.Event()  # the same, on the event loop
         self._stop_with: dict[str, Any] = {}  # arguments of the plugin's stop()
         self._installation = Installation(client, mark, self._note)
-        self._was_removed = self._is_silent = False
+        self._was_removed = self._is_silent = self._is_unawaited = False
         self._shows = False  # the scheduler, live metrics (prometheus.py)
         self._next_live_s = 0.0  # of the monotonic clock: not before
         self._last_answer: Mapping[str, Any] = {}
@@ -138,12 +142,14 @@ class Watch:
                     self._installation.make(self.interval_s, self.is_new)
                     self._begin_by_s = time.monotonic() + timeout_s
                     send(self.client, self._live())
-            # After a Ctrl-C the block ends at once, which stops the installation.
+            # After a Ctrl-C the block ends at once, which stops the installation, or its
+            # handler only takes note.
             is_late = time.monotonic() > self._begin_by_s  # noted by an earlier call
             while not (is_late or self._begun.done() or _probe.ctrl_c_waits()):
                 if time.monotonic() > self._begin_by_s:
                     raise TimeoutError(f"no answer within {timeout_s:g} s")
                 wait({self._begun}, LOOK_EVERY_S)
+            self._is_unawaited |= not (is_late or self._begun.done())
         except Exception as error:
             self._note(START, error)
         return self._installation.is_there
@@ -191,6 +197,8 @@ class Watch:
             reasons.append(LOST)
         elif not answer and self._is_closed():
             reasons.append(CLOSED)
+        if self._is_unawaited:
+            reasons.append(UNAWAITED)
         if self.installed_again:
             count = self.installed_again
             times = "once" if count == 1 else f"{count} times"
