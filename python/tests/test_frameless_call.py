@@ -166,10 +166,12 @@ def test_exception_of_a_handler_keeps_that_of_the_call():
     assert around.calls == [("attempt", None, caught.value)]
 
 
-def test_two_handlers_that_raise_before_a_step():
+@pytest.mark.parametrize("fails", [False, True])
+def test_two_handlers_that_raise_before_a_step(fails):
     """The interpreter runs the second one later: not in our step."""
     numbers = signal.SIGUSR1, signal.SIGALRM
-    around = Around(functools.partial(list, map(raising(), numbers)))
+    raise_all = map(raising(), [*numbers, object()] if fails else numbers)
+    around = Around(functools.partial(list, raise_all))
     with (
         handled(numbers[0], first := Alarm()),
         handled(numbers[1], second := Alarm()),
@@ -178,6 +180,7 @@ def test_two_handlers_that_raise_before_a_step():
         around()
     assert caught.value is second
     assert second.__context__ is first
+    assert isinstance(first.__context__, ctypes.ArgumentError) is fails
     assert around.calls == [("attempt", None, second)]
     assert around.trouble == []
 

@@ -105,37 +105,35 @@ void held_leave(unsigned depth)
         roast_signals_leave();
 }
 
+/* Runs the handlers of signals that came; whether one raised. What was raised before is
+ * its context. */
+static bool has_raised(void)
+{
+    struct raised before = guard_keep_raised();
+
+    if (PyErr_CheckSignals() < 0) {
+        guard_give_context(&before);
+        return true;
+    }
+    PyErr_Restore(before.type, before.value, before.traceback);
+    return false;
+}
+
 int held_begin(unsigned depth)
 {
-    bool again = true;
-
     if (depth == 0)
         return 0;
-    (void)PyErr_CheckSignals(); /* while the handlers run, signals pass */
+    bool raised = has_raised(); /* while the handlers run, signals pass */
     roast_signals_hold();
-    while (again) { /* after one that raises, the interpreter leaves others for later */
-        struct raised before = guard_keep_raised();
-        again = PyErr_CheckSignals() < 0;
-        if (again)
-            guard_give_context(&before);
-        else
-            PyErr_Restore(before.type, before.value, before.traceback);
-    }
-    return PyErr_Occurred() ? -1 : 0;
+    while (has_raised()) /* the next one, or what came in between */
+        raised = true;
+    return raised ? -1 : 0;
 }
 
 PyObject *held_begin_after(unsigned depth, PyObject *result)
 {
-    struct raised raised = {NULL, NULL, NULL};
-
-    if (!result)
-        raised = guard_keep_raised();
-    if (held_begin(depth) < 0) {
+    if (held_begin(depth) < 0)
         Py_CLEAR(result);
-        guard_give_context(&raised);
-    } else if (!result) {
-        PyErr_Restore(raised.type, raised.value, raised.traceback);
-    }
     return result;
 }
 

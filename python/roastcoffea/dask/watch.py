@@ -142,8 +142,8 @@ class Watch:
                     self._installation.make(self.interval_s, self.is_new)
                     self._begin_by_s = time.monotonic() + timeout_s
                     send(self.client, self._live())
-            # After a Ctrl-C the block ends at once, which stops the installation, or its
-            # handler only takes note.
+            # After a Ctrl-C the block ends at once, which stops the installation; or it
+            # was only noted by the user's handler.
             is_late = time.monotonic() > self._begin_by_s  # noted by an earlier call
             while not (is_late or self._begun.done() or _probe.ctrl_c_waits()):
                 if time.monotonic() > self._begin_by_s:
