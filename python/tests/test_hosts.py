@@ -41,7 +41,7 @@ SCRIPT = """
 def hosts(request, tiny_file, tmp_path_factory):
     """The columns of the table, and a run whose client had another roastcoffea."""
     saved = tmp_path_factory.mktemp("hosts") / "run.roast"
-    site = {"GLIDEIN_CMSSite": "T2_XX"}
+    site = {"GLIDEIN_CMSSite": "T2_XX token=hunter2hunter2"}
     out = run_python(SCRIPT, request.param, tiny_file, saved, **site)
     table = json.loads(out.splitlines()[-1])  # coffea prints its progress, too
     return table, roastcoffea.open_run(saved), request.param
@@ -56,7 +56,7 @@ def test_versions_and_site_are_those_of_the_process(hosts):
         assert table[name] == [importlib.metadata.version(name)]
     assert table["roastcoffea"] == [roastcoffea.__version__]
     assert table["python"] == [".".join(map(str, sys.version_info[:3]))]
-    assert table["site"] == ["T2_XX"]
+    assert table["site"] == ["T2_XX token=***"]
     assert table["differs"] == [None]
 
 

@@ -144,11 +144,11 @@ bool roast__process_claims_first(void)
            !atomic_exchange(&described, true);
 }
 
+/* A site is what the environment says. */
 static void keep_text(char *out, size_t out_bytes, struct roast_str text)
 {
-    text = roast_str_cut(text, out_bytes - 1);
-    memcpy(out, text.data, text.size_bytes);
-    out[text.size_bytes] = '\0';
+    text = (struct roast_str){out, roast_str_redact(out, out_bytes, text)};
+    out[roast_str_cut(text, out_bytes - 1).size_bytes] = '\0';
 }
 
 void roast_process_describe(struct roast_str key, struct roast_str text)
