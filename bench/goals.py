@@ -59,6 +59,7 @@ ROWS = (
     Row("g1a", "leaving a block, 10^4 chunks; limit: 0.3 s", "ms", 1.0, rounds=20),
     Row("g1b", "leaving a block, 10^5 chunks; limit: 1 s", "ms", 1.0, rounds=10),
     Row("g1c", "leaving a block, 10^6 chunks; limit: 5 s", "ms", 1.0, rounds=3),
+    Row("g1i", "the same by Ctrl-C; limit: 5 s", "ms", 1.0, rounds=3),
     Row("g1f", "bytes left of a chunk; limit: 300 B", "B", 1.0, rounds=2),
     Row("g5p", "Perfetto of 10^5 chunks; limit: 5 s", "ms", 1.0, rounds=5),
     Row("g5o", "OpenMetrics of 10^6 chunks; limit: 5 s", "ms", 1.0, rounds=5),

@@ -57,11 +57,11 @@ def left(chunks: int, interrupt: bool = False) -> tuple[int, int]:
         shutil.rmtree(folder)
 
 
-def leaving(chunks: int, count: int) -> int:
+def leaving(chunks: int, count: int, interrupt: bool = False) -> int:
     if THEIRS:
         time.sleep(0.02)  # it takes its time, or it would be called ever more
         return LIMIT_MS[chunks] * 1_000_000 * count
-    return sum(left(chunks)[0] for _ in range(count))
+    return sum(left(chunks, interrupt)[0] for _ in range(count))
 
 
 def g1a(count: int) -> int:
@@ -76,6 +76,10 @@ def g1c(count: int) -> int:
     return leaving(1_000_000, count)
 
 
+def g1i(count: int) -> int:
+    return leaving(1_000_000, count, interrupt=True)
+
+
 def g1f(count: int) -> int:
     """Of a chunk, in bytes."""
     if THEIRS:
@@ -84,7 +88,7 @@ def g1f(count: int) -> int:
     return count * left(100_000)[1] // 100_000
 
 
-CASES = {case.__name__: case for case in (g1a, g1b, g1c, g1f)}
+CASES = {case.__name__: case for case in (g1a, g1b, g1c, g1i, g1f)}
 
 if __name__ == "__main__":
     took_ns, size = left(int(sys.argv[1]), len(sys.argv) > 2)
