@@ -57,9 +57,9 @@ const unsigned char *roast_name_key(void);
 
 /* ---- the process --------------------------------------------------------------- */
 
-/* Adds a text to the facts that go with the first chunk of the process: a version, or the
- * name of a site. Keys are cut at 15 bytes, texts at 63. One thread at a time, each key
- * once; those above ROAST_MAX_PROCESS_TEXTS are left out. */
+/* Adds a text to the facts that go with the first chunk of a run in this process: a
+ * version, or the name of a site. Keys are cut at 15 bytes, texts at 63. One thread at a
+ * time, each key once; those above ROAST_MAX_PROCESS_TEXTS are left out. */
 enum { ROAST_MAX_PROCESS_TEXTS = 8 };
 void roast_process_describe(struct roast_str key, struct roast_str text);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.c - the hosts that ran chunks: hardware, site, versions.
  *
- * Every process sends these facts with its first chunk. Processes of one host may differ:
- * control groups have limits of their own, and jobs bring their own software. Those that
- * are alike in everything have one row. */
+ * Every process sends these facts with its first chunk of a run, and again after one of
+ * another run. Processes of one host may differ: control groups have limits of their own,
+ * and jobs bring their own software. Those that are alike in everything have one row. */
 #include "analyze/formulas.h"
 #include "analyze/record_iter.h"
 #include "base/array.h"
@@ -164,15 +164,22 @@ void roast__summarize_hosts(const struct roast_summary_context *ctx)
     struct roast_record_iter iter = {
         .ctx = ctx, .fields = ROAST_FIELD_BIT(process), .roles = ROAST_ROLES_ALL};
     const struct roast_attempts *attempts = &ctx->run->attempts;
+    bool *is_known = roast__alloc(attempts->process_count * sizeof(*is_known));
     struct hosts hosts = {0};
 
+    ctx->summary->failed |= !is_known;
     while (!ctx->summary->failed && roast__record_iter_next(&iter)) {
         struct host host = {.name =
                                 attempts->processes[attempts->process[iter.row]].host};
+        int32_t process = roast__process_of(attempts, iter.row);
+        if (is_known[process])
+            continue;
+        is_known[process] = true;
         read_facts(&host, iter.rec.values[ROAST_FIELD_process].str);
         ctx->summary->failed |= !add_host(&hosts, &host);
     }
     for (size_t i = 0; i < hosts.count; i++)
         put_host(table, ctx, &hosts.items[i]);
     roast__free(hosts.items);
+    roast__free(is_known);
 }

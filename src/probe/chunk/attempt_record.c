@@ -162,7 +162,8 @@ bool roast__attempt_put_record(struct roast_thread *thread,
     roast__set_process_fields(thread, &rec);
     if (roast__attempt_computed(attempt)) {
         missing.unread = set_compute(thread, &rec, close);
-        missing.lost |= roast__set_process_facts(thread, &rec);
+        missing.lost |=
+            roast__set_process_facts(thread, &rec, attempt->identity.run_id);
     } else {
         roast_record_set_i64(&rec, ROAST_FIELD_start_epoch_ns, attempt->start_epoch_ns);
         roast_record_set_i64(&rec, ROAST_FIELD_start_mono_ns, attempt->start_mono_ns);

@@ -139,13 +139,15 @@ void roast__set_process_fields(const roast_thread *thread, roast_record *rec)
         roast_record_set_u64(rec, ROAST_FIELD_thread, thread->tid);
 }
 
-uint64_t roast__set_process_facts(roast_thread *thread, roast_record *rec)
+uint64_t roast__set_process_facts(roast_thread *thread, roast_record *rec,
+                                  const unsigned char *run_id)
 {
-    if (!roast__process_claims_first())
+    if (roast__process_claims_first())
+        roast_record_set_u64(rec, ROAST_FIELD_first_chunk, 1);
+    if (!roast__process_claims_facts(run_id))
         return 0;
     roast__values_clear(&thread->process_facts);
     roast__process_put_facts(&thread->process_facts);
-    roast_record_set_u64(rec, ROAST_FIELD_first_chunk, 1);
     if (!roast_values_ok(&thread->process_facts))
         return UINT64_C(1) << ROAST_FIELD_process;
     roast_record_set_str(rec, ROAST_FIELD_process,
@@ -182,7 +184,8 @@ static void set_item(roast_thread *thread)
 static void set_process_and_reads(roast_thread *thread)
 {
     const roast_record *item = &thread->attempt.item;
-    uint64_t lost = roast__set_process_facts(thread, &thread->record);
+    uint64_t lost =
+        roast__set_process_facts(thread, &thread->record, thread->identity.run_id);
 
     roast__set_process_fields(thread, &thread->record);
     if (thread->of_attempt && roast_record_has(item, ROAST_FIELD_worker))

@@ -11,8 +11,9 @@ enum roast_reason roast__why_unread(void);
 /* Sets host, process and thread. */
 void roast__set_process_fields(const roast_thread *thread, roast_record *rec);
 
-/* Sets the facts about host and process, in the first record of a process. Returns a
- * bit for each field that was lost because memory ran out. */
-uint64_t roast__set_process_facts(roast_thread *thread, roast_record *rec);
+/* Sets the facts about host and process, in the first record of a process for a run.
+ * Returns a bit for each field that was lost because memory ran out. */
+uint64_t roast__set_process_facts(roast_thread *thread, roast_record *rec,
+                                  const unsigned char *run_id);
 
 #endif

@@ -27,7 +27,8 @@ static char host[256];
 static size_t host_bytes;
 static atomic_uint running;
 static _Atomic uint32_t sequence;
-static atomic_bool described;
+static atomic_bool began;             /* the first chunk */
+static _Atomic uint64_t described_to; /* the last run, as a hash; 0: none */
 static unsigned char name_key[ROAST_NAME_KEY_BYTES];
 
 /* Facts that the program added; an entry below the count never changes. */
@@ -66,7 +67,8 @@ static void renew(void)
     pid = (uint64_t)getpid();
     atomic_store(&running, 0);
     atomic_store(&sequence, 0);
-    atomic_store(&described, false);
+    atomic_store(&began, false);
+    atomic_store(&described_to, 0);
 }
 
 static void install(void)
@@ -140,8 +142,16 @@ unsigned roast__max_concurrency(unsigned at_end, unsigned at_begin, bool another
 
 bool roast__process_claims_first(void)
 {
-    return !atomic_load_explicit(&described, memory_order_relaxed) &&
-           !atomic_exchange(&described, true);
+    return !atomic_load_explicit(&began, memory_order_relaxed) &&
+           !atomic_exchange(&began, true);
+}
+
+bool roast__process_claims_facts(const unsigned char *run_id)
+{
+    uint64_t run = roast__hash64(run_id, ROAST_RUN_ID_BYTES) | 1;
+
+    return atomic_load_explicit(&described_to, memory_order_relaxed) != run &&
+           atomic_exchange(&described_to, run) != run;
 }
 
 /* A site is what the environment says. */

@@ -36,9 +36,12 @@ unsigned roast__chunk_leaves(uint32_t *newest);
  * and ended in between are not counted. */
 unsigned roast__max_concurrency(unsigned at_end, unsigned at_begin, bool another_began);
 
-/* True once per process, also in a forked child: the caller adds the facts of the
- * process to its record. */
+/* True once per process, also in a forked child. */
 bool roast__process_claims_first(void);
+
+/* True for a record of another run than the last one: the caller adds the facts of the
+ * process to it. Also in a forked child. */
+bool roast__process_claims_facts(const unsigned char *run_id);
 
 /* Appends the facts about host and process. */
 void roast__process_put_facts(struct roast_values *out);

@@ -27,8 +27,9 @@ static void put_int(roast_values *values, const char *key, int64_t number)
     roast_values_put_int(values, number);
 }
 
-static void add_process(roast_run *run, uint64_t process, const char *host,
-                        const struct facts *facts)
+/* Adds the n-th chunk of a process, with the facts. */
+static void add_process_chunk(roast_run *run, uint64_t process, uint32_t n,
+                              const char *host, const struct facts *facts)
 {
     struct roast_values values = {.too_large = false};
 
@@ -49,12 +50,18 @@ static void add_process(roast_run *run, uint64_t process, const char *host,
     put_int(&values, "parent_pid", (int64_t)process); /* differs: of no interest */
     add_frame(run, (struct frame){.process = process,
                                   .host = host,
-                                  .first = 100 * process,
-                                  .stop = 100 * process + 100,
+                                  .first = 1000 * process + 100 * n,
+                                  .stop = 1000 * process + 100 * n + 100,
                                   .start = 1,
                                   .duration = 1,
                                   .process_facts = roast_values_blob(&values)});
     roast__values_release(&values);
+}
+
+static void add_process(roast_run *run, uint64_t process, const char *host,
+                        const struct facts *facts)
+{
+    add_process_chunk(run, process, 0, host, facts);
 }
 
 static void note_version(roast_run *run, const char *name, const char *text)
@@ -115,6 +122,22 @@ static void processes_that_are_alike_have_one_row(void **state)
     roast_run_free(run);
 }
 
+/* It had a chunk of another run in between. */
+static void a_process_counts_once(void **state)
+{
+    const struct facts facts = {"2025.3.0", NULL, 0};
+    roast_run *run = run_new();
+    (void)state;
+
+    add_process(run, 1, "a", &facts);
+    add_process_chunk(run, 1, 1, "a", &facts);
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "hosts"), 1);
+    assert_near(number_at(summary, "hosts", 0, "processes"), 1);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 static void every_other_version_is_named(void **state)
 {
     const struct facts facts = {"2025.3.0", NULL, 0};
@@ -166,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_that_are_alike_have_one_row),
+        cmocka_unit_test(a_process_counts_once),
         cmocka_unit_test(every_other_version_is_named),
         cmocka_unit_test(damaged_facts_are_a_host_alone),
     };

@@ -43,6 +43,31 @@ static void the_first_chunk_describes_the_process_and_no_other_does(void **state
     assert_false(roast_record_has(&rec, ROAST_FIELD_process));
 }
 
+static bool has_facts(const unsigned char *run_id)
+{
+    const struct roast_chunk_options options = {.run_id = run_id};
+    roast_thread *thread = roast_thread_get(NULL);
+
+    roast_chunk_begin(thread, &options);
+    roast_chunk_start(thread);
+    roast_record rec = end_chunk(thread);
+    assert_false(roast_record_has(&rec, ROAST_FIELD_first_chunk));
+    return roast_record_has(&rec, ROAST_FIELD_process);
+}
+
+/* Workers outlive runs. */
+static void each_run_gets_the_facts_of_the_process(void **state)
+{
+    static const unsigned char first[ROAST_RUN_ID_BYTES] = {1};
+    static const unsigned char second[ROAST_RUN_ID_BYTES] = {2};
+    (void)state;
+
+    assert_true(has_facts(first));
+    assert_false(has_facts(first));
+    assert_true(has_facts(second));
+    assert_false(has_facts(second));
+}
+
 static void a_chunk_has_its_identity(void **state)
 {
     static const unsigned char zeros[ROAST_RUN_ID_BYTES];
@@ -489,6 +514,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_chunk_describes_the_process_and_no_other_does),
+        cmocka_unit_test(each_run_gets_the_facts_of_the_process),
         cmocka_unit_test(a_chunk_has_its_identity),
         cmocka_unit_test(a_chunk_carries_the_run_that_claimed_it),
         cmocka_unit_test(a_busy_chunk_has_the_duration_and_cpu_of_the_clocks_around_it),
