@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "roast/environment.h"
 #include "run/notes.h"
 #include "run/run.h"
 #include "table/table.h"
@@ -76,13 +77,15 @@ static int32_t name_of(roast_accounting *accounting, const roast_run *run,
 
 static int32_t site_of(roast_accounting *accounting, const roast_run *run)
 {
-    static const char *const facts[] = {
-        "environment.GLIDEIN_CMSSite", "environment.GLIDEIN_Site",
-        "environment.OSG_SITE_NAME", "environment.SLURM_CLUSTER_NAME"};
+    const struct roast_environment_variable *variable;
     int32_t site = name_of(accounting, run, ROAST_NOTES_label, "site");
+    char name[NAME_BYTES];
 
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && site < 0; i++)
-        site = name_of(accounting, run, ROAST_NOTES_provenance, facts[i]);
+    for (size_t i = 0; site < 0 && (variable = roast_environment_variable(i)); i++) {
+        (void)snprintf(name, sizeof(name), "environment.%s", variable->name);
+        if (variable->is_site)
+            site = name_of(accounting, run, ROAST_NOTES_provenance, name);
+    }
     return site;
 }
 

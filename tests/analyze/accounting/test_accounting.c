@@ -170,6 +170,8 @@ static void names_come_from_labels_and_facts(void **state)
 
     (void)state;
     set(run, ROAST_NOTES_provenance, "environment.SLURM_CLUSTER_NAME", "farm");
+    set(run, ROAST_NOTES_provenance, "environment.SLURM_JOB_ID", "17");
+    set(run, ROAST_NOTES_provenance, "environment.RUCIO_LOCAL_SITE_ID", "T3_CH");
     add_run(accounting, run, "carol");
     run = an_hour(OTHER_ID, "dave");
     set(run, ROAST_NOTES_provenance, "environment.GLIDEIN_CMSSite", "T1_FR");
@@ -184,7 +186,7 @@ static void names_come_from_labels_and_facts(void **state)
     sums = sum_by(accounting, ROAST_BY_site);
     assert_int_equal(sums.count, 2);
     assert_str_is(sums.items[0].name, "T2_DE");
-    assert_str_is(sums.items[1].name, "farm");
+    assert_str_is(sums.items[1].name, "T3_CH"); /* before that of a cluster */
     roast_accounts_release(&sums);
     roast_accounting_free(accounting);
 }
