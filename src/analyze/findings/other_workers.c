@@ -38,11 +38,15 @@ static const char *why_not(const struct roast_rule_input *input, double workers)
 /* Whether more workers may be as fast as these. */
 static bool can_grow(const struct roast_rule_input *input)
 {
-    double waits_s = input->slices[ROAST_SLICE_fetch];
+    const roast_table *ladder = input->ctx->summary->tables[ROAST_TABLE_ladder];
     double opening_s = roast__input_metric(input, ROAST_METRIC_storage_wait_seconds);
+    double waits_s = input->slices[ROAST_SLICE_fetch], all;
+    bool are_known =
+        !isnan(roast_table_number(ladder, 0, ROAST_COL_ladder_fetch)) &&
+        !isnan(roast__split_part(input, ROAST_COL_chunk_split_runqueue, &all));
 
     waits_s += opening_s > 0 ? opening_s : 0;
-    return input->on_cluster && !roast__is_overloaded(input) &&
+    return input->on_cluster && are_known && !roast__is_overloaded(input) &&
            roast__percent_of_chunk_time(input, waits_s) < LIMIT_WAIT_PERCENT;
 }
 

@@ -100,6 +100,36 @@ static void test_more_workers_share_what_chunks_wait_for(void **state)
     roast_summary_free(cores);
 }
 
+/* Without slices it is not known what chunks waited for. */
+static void test_more_workers_need_slices(void **state)
+{
+    const struct patient patient = {.threads = 1};
+    roast_run *run = run_new();
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        admit(run, &patient, i);
+    for (uint32_t i = 0; i < 4; i++) {
+        const char *worker = worker_named((int)i % 2);
+        double start = 1 + i / 2;
+        add_task(run, "Processor", worker, i + 1, ROAST_TASK_ok, start, start + 1);
+        add_frame_of_task(run,
+                          (struct frame){.process = 1 + i % 2,
+                                         .sequence = i + 1,
+                                         .first = i,
+                                         .stop = i + 1,
+                                         .start = start,
+                                         .duration = 1},
+                          worker, i + 1);
+    }
+    roast_run_finish(run, NS(3));
+    roast_summary *summary = summary_of(run);
+    assert_int_equal(rows_of(summary, "other_workers"), 1);
+    assert_near(number_at(summary, "other_workers", 0, "workers"), 1);
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 /* A pool has the cores of one machine; its slots are threads. */
 static void test_a_pool_has_no_more_workers(void **state)
 {
@@ -163,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_each_thread_begins_once),
         cmocka_unit_test(test_merging_takes_longer),
         cmocka_unit_test(test_more_workers_share_what_chunks_wait_for),
+        cmocka_unit_test(test_more_workers_need_slices),
         cmocka_unit_test(test_a_pool_has_no_more_workers),
         cmocka_unit_test(test_there_is_a_reason),
         cmocka_unit_test(test_one_worker),
