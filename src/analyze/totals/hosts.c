@@ -5,8 +5,9 @@
  * another run. Processes of one host may differ: control groups have limits of their own,
  * and jobs bring their own software. Those that are alike in everything have one row. */
 #include "analyze/formulas.h"
+#include "analyze/key_table.h"
 #include "analyze/record_iter.h"
-#include "base/array.h"
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -49,12 +50,6 @@ struct host {
     int64_t numbers[NUMBERS];      /* -1: not known */
 };
 
-struct hosts {
-    struct host *items; /* owned */
-    size_t count;
-    size_t cap;
-};
-
 static void set_fact(struct host *host, struct roast_str key,
                      const struct roast_value *value)
 {
@@ -84,32 +79,30 @@ static void read_facts(struct host *host, struct roast_str blob)
     }
 }
 
-static bool are_alike(const struct host *a, const struct host *b)
+/* Of what makes hosts alike. */
+static struct roast_key key_of(const struct host *host)
 {
-    bool alike =
-        a->name == b->name && memcmp(a->numbers, b->numbers, sizeof(a->numbers)) == 0;
+    uint64_t parts[TEXTS + NUMBERS] = {0};
 
-    for (int i = 0; alike && i < TEXTS; i++)
-        alike = roast__str_equal(a->texts[i], b->texts[i]);
-    return alike;
+    for (int i = 0; i < TEXTS; i++)
+        if (host->texts[i].data)
+            parts[i] = roast__hash64(host->texts[i].data, host->texts[i].size_bytes);
+    memcpy(&parts[TEXTS], host->numbers, sizeof(host->numbers));
+    return (struct roast_key){.a = (uint32_t)host->name,
+                              .b = roast__hash64(parts, sizeof(parts))};
 }
 
 /* False when out of memory. */
-static bool add_host(struct hosts *hosts, const struct host *host)
+static bool add_host(struct roast_key_table *hosts, const struct host *host)
 {
-    size_t i = 0;
+    int64_t number = roast__key_number(hosts, key_of(host), ROAST_NO_HINT);
 
-    while (i < hosts->count && !are_alike(&hosts->items[i], host))
-        i++;
-    if (i == hosts->count) {
-        struct host *items =
-            roast__array_room(hosts->items, &hosts->cap, i, sizeof(*items));
-        if (!items)
-            return false;
-        hosts->items = items;
-        items[hosts->count++] = *host;
-    }
-    hosts->items[i].processes++;
+    if (number < 0)
+        return false;
+    struct host *item = (struct host *)hosts->values + number;
+    uint64_t processes = item->processes;
+    *item = *host;
+    item->processes = processes + 1;
     return true;
 }
 
@@ -165,7 +158,7 @@ void roast__summarize_hosts(const struct roast_summary_context *ctx)
         .ctx = ctx, .fields = ROAST_FIELD_BIT(process), .roles = ROAST_ROLES_ALL};
     const struct roast_attempts *attempts = &ctx->run->attempts;
     bool *is_known = roast__alloc(attempts->process_count * sizeof(*is_known));
-    struct hosts hosts = {0};
+    struct roast_key_table hosts = {.value_bytes = sizeof(struct host)};
 
     ctx->summary->failed |= !is_known;
     while (!ctx->summary->failed && roast__record_iter_next(&iter)) {
@@ -179,7 +172,7 @@ void roast__summarize_hosts(const struct roast_summary_context *ctx)
         ctx->summary->failed |= !add_host(&hosts, &host);
     }
     for (size_t i = 0; i < hosts.count; i++)
-        put_host(table, ctx, &hosts.items[i]);
-    roast__free(hosts.items);
+        put_host(table, ctx, (const struct host *)hosts.values + i);
+    roast__key_table_release(&hosts);
     roast__free(is_known);
 }
