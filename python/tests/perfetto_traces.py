@@ -126,6 +126,7 @@ def add_clocks(zeros: dict[int, int], snapshot: Any) -> None:
     shown = {clock.clock_id: clock.timestamp for clock in snapshot.clocks}
     assert not zeros.keys() & shown.keys() - {REALTIME}, "a clock is defined twice"
     assert all(clock == REALTIME or 64 <= clock < 128 for clock in shown)
+    assert shown[REALTIME] >= max(zeros.values(), default=0), "time goes back"
     zeros |= {clock: shown[REALTIME] - now for clock, now in shown.items()}
     zeros[REALTIME] = 0
 

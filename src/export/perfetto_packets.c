@@ -147,7 +147,8 @@ void roast__packets_clock(struct roast__packets *packets, int64_t zero_ns)
 
     if (packets->clocks == MOST_CLOCKS)
         return;
-    packets->zero_ns = zero_ns > 0 ? (uint64_t)zero_ns : 0;
+    if (zero_ns > 0 && (uint64_t)zero_ns > packets->zero_ns) /* never back */
+        packets->zero_ns = (uint64_t)zero_ns;
     put_clock(packets, REALTIME, packets->zero_ns);
     put_clock(packets, FIRST_CLOCK + packets->clocks, 0);
     if (is_first) {

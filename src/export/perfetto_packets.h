@@ -46,7 +46,8 @@ void roast__packets_release(struct roast__packets *packets);
 bool roast__packets_ok(const struct roast__packets *packets);
 
 /* Begins a clock, for all events from here on: times shortly after its zero take few
- * bytes. The first one begins the trace. There are 64 at most; more change nothing. */
+ * bytes. The first one begins the trace. There are 64 at most; more change nothing. A
+ * zero before that of the last clock is moved to it: Perfetto has no clocks that go back. */
 void roast__packets_clock(struct roast__packets *packets, int64_t zero_ns);
 
 /* Events use the first clock again. */
