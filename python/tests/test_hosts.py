@@ -14,7 +14,7 @@ import pytest
 import roastcoffea
 from support import run_python
 
-# In an interpreter of its own: a process describes itself once.
+# The second run of a process: each of them gets the facts about it.
 SCRIPT = """
     import json
     import sys
@@ -28,8 +28,9 @@ SCRIPT = """
         executor, path, saved = sys.argv[1:]
         pool = FuturesExecutor(workers=2, status=False)
         runner = make_runner(pool if executor == "processes" else None)
-        with roastcoffea.monitor() as run:
-            runner(fileset_of(path), Measured())
+        for _ in range(2):
+            with roastcoffea.monitor() as run:
+                runner(fileset_of(path), Measured())
         columns = run.hosts.columns
         print(json.dumps({column.name: list(column) for column in columns}))
         run._core.set_note("provenance", "version.roastcoffea", "0.1")
