@@ -194,11 +194,10 @@ static const char *missing(const struct roast_summary_context *ctx,
         return roast__run_is_command(run) ? NULL
                                           : "only of commands: roast run -- COMMAND";
     case NEED_HOST:
-        if (is_host_counted(run))
-            return NULL;
-        return run->scheduler.sessions.count > 0
-                   ? "not counted on a cluster"
-                   : "the control group and the network were not read";
+        if (run->scheduler.sessions.count > 0)
+            return "not counted on a cluster";
+        return is_host_counted(run) ? NULL
+                                    : "the control group and the network were not read";
     }
     return NULL;
 }

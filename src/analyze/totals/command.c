@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.c - what a command used, and what the control group and host of any run counted.
  *
- * The sources of these facts are in src/collect; the command is sampled as one worker. */
+ * The sources of these facts are in src/collect; the command is sampled as one worker. A
+ * cluster has other hosts, and may be connected after this one was counted for a while. */
 #include "analyze/formulas.h"
 #include "analyze/totals/sweep.h"
 
@@ -64,7 +65,8 @@ void roast__summarize_command(const struct roast_summary_context *ctx)
     double process_bytes =
         roast__context_fact(ctx, ROAST_FACT_command_peak_process_bytes);
 
-    set_recorded(ctx, of_host, sizeof(of_host) / sizeof(of_host[0]));
+    if (ctx->run->scheduler.sessions.count == 0)
+        set_recorded(ctx, of_host, sizeof(of_host) / sizeof(of_host[0]));
     if (!roast__run_is_command(ctx->run))
         return;
     set_recorded(ctx, of_command, sizeof(of_command) / sizeof(of_command[0]));

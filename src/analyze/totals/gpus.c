@@ -61,8 +61,8 @@ void roast__summarize_gpus(const struct roast_summary_context *ctx)
     struct highest highest = {0};
     size_t gpus = 0;
 
-    if (samples->count == 0)
-        return;
+    if (samples->count == 0 || ctx->run->scheduler.sessions.count > 0)
+        return; /* those of the client were sampled until it was connected */
     uint32_t *one_group = roast__alloc(samples->count * sizeof(*one_group));
     if (!one_group) {
         ctx->summary->failed = true;

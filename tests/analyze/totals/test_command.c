@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_command.c - metrics of a command from facts and samples, and the reasons of what
  * is not known of it. */
-#include "analyze/runs.h"
+#include "analyze/cluster.h"
 #include "analyze/table_cells.h"
 
 static void add_sample(roast_run *run, double seconds, double rss, double pss)
@@ -142,6 +142,25 @@ static void other_runs_have_none_of_it(void **state)
     roast_run_free(run);
 }
 
+/* They were counted until a cluster was connected. */
+static void counters_of_the_client_are_not_those_of_a_cluster(void **state)
+{
+    roast_sample gpu = {.worker = roast_str_of("gpu-0"), .time_ns = at(1)};
+    roast_run *run = run_new();
+    (void)state;
+
+    roast_run_set_fact(run, ROAST_FACT_oom_kills, 0);
+    roast_sample_set(&gpu, ROAST_SERIES_gpu_power, 250);
+    assert_int_equal(roast_run_add_sample(run, &gpu, NULL), ROAST_OK);
+    join_on(run, "tcp://10.0.0.1:1", "node", 1);
+    roast_run_finish(run, NS(4));
+    roast_summary *summary = summary_of(run);
+    assert_string_equal(assert_absent(summary, oom_kills), "not counted on a cluster");
+    assert_string_equal(assert_absent(summary, num_gpus), "no GPU was sampled");
+    roast_summary_free(summary);
+    roast_run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +168,7 @@ int main(void)
         cmocka_unit_test(peaks_are_those_of_samples),
         cmocka_unit_test(what_a_command_cannot_have_has_its_reason),
         cmocka_unit_test(other_runs_have_none_of_it),
+        cmocka_unit_test(counters_of_the_client_are_not_those_of_a_cluster),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
