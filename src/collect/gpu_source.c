@@ -265,7 +265,7 @@ static int poll_gpus(void *state, roast_error *err)
 /* Ends the thread, or leaves it to itself; returns whether it has ended. */
 static bool end_thread(struct gpus *gpus)
 {
-    int64_t until_ns = roast__clock_epoch_ns() + (gpus->is_off ? 0 : CLOSE_LIMIT_NS);
+    int64_t until_ns = roast__clock_mono_ns() + (gpus->is_off ? 0 : CLOSE_LIMIT_NS);
     const struct timespec until = {(time_t)(until_ns / 1000000000),
                                    (long)(until_ns % 1000000000)};
 
@@ -300,6 +300,7 @@ static void close_gpus(void *state)
 static int open_gpus(void **state, roast_run *run, const char *place, roast_error *err)
 {
     struct gpus *gpus = roast__alloc(sizeof(*gpus));
+    pthread_condattr_t monotonic;
     roast_error why = {0};
     (void)place;
 
@@ -307,7 +308,10 @@ static int open_gpus(void **state, roast_run *run, const char *place, roast_erro
         return roast_error_set(err, ROAST_NO_MEMORY, "GPU source");
     gpus->run = run;
     (void)pthread_mutex_init(&gpus->lock, NULL);
-    (void)pthread_cond_init(&gpus->changed, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&gpus->changed, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
     int status = roast__nvml_open(&gpus->nvml, &why);
     if (status == ROAST_NO_MEMORY) {
         release(gpus);
