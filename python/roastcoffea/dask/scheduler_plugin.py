@@ -512,10 +512,11 @@ class Plugin(SchedulerPlugin):
     # ---- handlers ----------------------------------------------------------------
 
     async def pull(
-        self, after: int = 0, token: str = "", live: str = ""
+        self, after: int = 0, token: str = "", live: str | None = None
     ) -> dict[str, Any]:
         self.note_request(token)
-        self.live_metrics = live or self.live_metrics
+        if live is not None:  # "": they could not be made
+            self.live_metrics = live
         answer = self._answer(after)
         if self.gone and not answer["more"]:
             self._drop_handler("pull")

@@ -78,14 +78,15 @@ void roast__write_other_workers(const struct roast_rule_input *input)
     roast_table *table = roast__summary_open(summary, ROAST_TABLE_other_workers);
     double workers = roast__input_metric(input, ROAST_METRIC_peak_workers);
 
-    if (input->ctx->run->attempts.count == 0 || workers < 2)
+    if (input->ctx->run->attempts.count == 0 || (workers < 2 && !input->on_cluster))
         return;
     const char *why = why_not(input, workers);
     if (why) {
         roast__summary_unavailable(summary, "other_workers", why);
         return;
     }
-    put_row(input, table, floor(workers / 2), floor(workers / 2) / workers);
+    if (workers >= 2)
+        put_row(input, table, floor(workers / 2), floor(workers / 2) / workers);
     if (can_grow(input))
         put_row(input, table, 2 * workers, 2);
 }

@@ -175,13 +175,14 @@ static void test_there_is_a_reason(void **state)
     roast_run_free(run);
 }
 
-/* One worker cannot be halved, and is not asked about. */
+/* One worker cannot be halved. */
 static void test_one_worker(void **state)
 {
     roast_summary *summary = summary_of_patient((struct patient){.workers = 1});
 
     (void)state;
-    assert_int_equal(rows_of(summary, "other_workers"), 0);
+    assert_int_equal(rows_of(summary, "other_workers"), 1);
+    assert_near(number_at(summary, "other_workers", 0, "workers"), 2);
     roast_summary_free(summary);
 }
 
