@@ -32,18 +32,18 @@ FRAMES = (
     "records_missing",
 )
 
-begun: dict[RunRecorder, int] = {}  # the runs since clear(): chunks in coffea's results
+begun: dict[RunRecorder, list[int]] = {}  # the runs since clear(): chunks of results
 
 
 def _init(self: RunRecorder, *, init: Any = RunRecorder.__init__) -> None:
     init(self)
-    begun[self] = 0
+    begun[self] = []
 
 
 def _take(
     self: RunRecorder, wrapped: Any, *, take: Any = RunRecorder.take_wrapped
 ) -> None:
-    begun[self] += len(wrapped.get("processed", ()))
+    begun[self].append(len(wrapped.get("processed", ())))
     take(self, wrapped)
 
 
@@ -84,15 +84,19 @@ def _of_runs(files: set[str]) -> list[str]:
     return [name for name in files if any(each in name for each in ours)]
 
 
-def uncounted(run: RunRecorder, produced: int) -> str:
-    """Chunks in the results of coffea that the run neither kept nor counts as lost."""
+def uncounted(run: RunRecorder, results: list[int]) -> str:
+    """Chunks in the results of coffea that the run neither kept nor counts as lost, or
+    chunks that it has twice. What calls without a result produced is not known."""
+    produced = sum(results)
     kept = run.core.metrics(True).get("num_successful_chunks", 0)
-    if kept >= produced:
+    if kept == produced:
         return ""
     metrics = run.core.metrics()
     lost = sum(metrics["losses"].get(name, 0) for name in FRAMES)
     lost += metrics.get("monitor_errors", 0)
-    return f"{kept} + {lost} of {produced} chunks" if kept + lost < produced else ""
+    has_all = metrics.get("runner_calls") == len(results) > 0
+    wrong = kept + lost < produced or (has_all and kept > produced)
+    return f"{kept} + {lost} of {produced} chunks" if wrong else ""
 
 
 @contextlib.contextmanager
