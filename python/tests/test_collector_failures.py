@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 
 import loky
 import pytest
@@ -224,6 +225,19 @@ def test_failed_run_that_the_block_handled_is_reported(tiny_file):
     metrics = collector.get_metrics()
     assert (metrics["runner_calls"], metrics["runner_failures"]) == (2, 1)
     assert metrics["partial"] is True
+
+
+def test_page_counts_the_events_of_the_chunks_that_it_counts(tiny_file, capsys):
+    with roastcoffea.monitor() as collector:
+        make_runner()(fileset_of(tiny_file), Plain())
+        with pytest.raises(Exception, match="mine"):
+            make_runner()(fileset_of(tiny_file), Failing(ValueError("mine")))
+    metrics = collector.get_metrics()
+    assert metrics["num_chunks_processed"] == CHUNKS + 1  # the second chunk failed
+    assert metrics["total_events"] == (CHUNKS + 1) * EVENTS / CHUNKS
+    capsys.readouterr()
+    collector.print_summary()
+    assert re.search(r"4000 events \| 4 (of 6 )?chunks", capsys.readouterr().out)
 
 
 # ---- files -------------------------------------------------------------------------
