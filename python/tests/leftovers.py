@@ -43,7 +43,8 @@ def _init(self: RunRecorder, *, init: Any = RunRecorder.__init__) -> None:
 def _take(
     self: RunRecorder, wrapped: Any, *, take: Any = RunRecorder.take_wrapped
 ) -> None:
-    begun[self].append(len(wrapped.get("processed", ())))
+    if wrapped.get("exception") is None and "processed" in wrapped:
+        begun[self].append(len(wrapped["processed"]))
     take(self, wrapped)
 
 
