@@ -67,7 +67,10 @@ def equipped(client: Client, last: list[str], after_s: float = 0.5, **more: Any)
     """A run with a worker part that says this last."""
     run = Run(client)
     run.send(worker_plugin=worker_part(run.mark, last, after_s), **more)
-    return run.start()
+    run.start()
+    workers, there = plugin_of(client, run).workers, client.cluster.scheduler.workers
+    until(lambda: len(workers._measuring) == len(there))  # they have said so
+    return run
 
 
 def plugin_of(client: Client, run: Run) -> Any:
