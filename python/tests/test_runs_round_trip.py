@@ -40,7 +40,9 @@ quick = settings(
 # ---- parts of a frame ----------------------------------------------------------------
 
 letters = st.characters(codec="utf-8", exclude_characters="\0?#:@= ")
-names = st.text(letters, max_size=9).filter(lambda name: name not in TAGS)
+names = st.text(letters, max_size=9).filter(
+    lambda name: name not in TAGS and not _core.is_secret(name, None)
+)
 numbers = st.one_of(st.integers(0, 300), st.integers(0, 2**63 - 1), st.just(2**64 - 1))
 small = st.integers(0, 10**12)
 
